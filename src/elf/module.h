@@ -1,0 +1,38 @@
+/* An object file as the target has it mapped: sections, symbols, load address.
+ * elfutils' libelf does the parsing; nothing of it shows here. */
+#ifndef PYROMETER_ELF_MODULE_H
+#define PYROMETER_ELF_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "os/maps.h"
+
+struct module;
+
+/* Open the file behind a mapping of a process, through the process's own root,
+ * so that containers and other roots work; deleted files through
+ * /proc/PID/map_files or /proc/PID/exe. -ERR_NOT_FOUND when it is no ELF file
+ * of this machine's kind or cannot be opened. */
+int module_open_mapped(struct module **out, pid_t pid,
+		       const struct mapping *mapping);
+void module_free(struct module *m); /* NULL-safe */
+
+/* What to add to addresses in the file to get those in the process, given the
+ * mapping of its beginning. (Others may hold parts of two segments.) */
+uint64_t module_bias(const struct module *m, const struct mapping *mapping);
+
+/* Address (in the file) and size of a section. */
+bool module_section(const struct module *m, const char *name, uint64_t *address,
+		    uint64_t *size);
+
+/* Look up `n` symbols at once, in the dynamic and then the full symbol table:
+ * values[i] gets the address in the file, 0 when there is no such symbol.
+ * Returns how many were found. */
+size_t module_symbols(const struct module *m, const char *const *names,
+		      uint64_t *values, size_t n);
+
+#endif
