@@ -1,0 +1,81 @@
+/* Write a recording: append-only, compressed blocks, valid after any prefix.
+ * docs/format.md describes the bytes. Nothing here is thread-safe. */
+#ifndef PYROMETER_RECORD_WRITER_H
+#define PYROMETER_RECORD_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/model.h"
+
+struct writer;
+
+struct writer_options {
+	uint64_t period; /* ns between ticks as asked for; sets the unit in
+			  * which ticks are stored (about period / 16) */
+	uint64_t start;	 /* clock_now() that is time 0 of the recording */
+};
+
+/* Begin a recording on `fd` (a file or a pipe; stays the caller's to close, and
+ * whoever gives a pipe ignores SIGPIPE). */
+int writer_new(struct writer **out, int fd,
+	       const struct writer_options *options, struct error *err);
+void writer_free(struct writer *w); /* NULL-safe; does not finish */
+
+/* Define a thing; each returns its id. Functions, frames and nodes are
+ * interned: the same thing gives the same id again. Strings are copied. */
+uint32_t writer_process(struct writer *w, const struct process_info *info);
+uint32_t writer_thread(struct writer *w, const struct thread_info *info);
+/* A thread got another name (Python sets names late). */
+void writer_thread_name(struct writer *w, uint32_t thread, const char *name);
+uint32_t writer_function(struct writer *w, const struct function_info *info);
+uint32_t writer_frame(struct writer *w, uint32_t function, uint32_t line);
+uint32_t writer_node(struct writer *w, uint32_t parent, uint32_t frame);
+
+/* The end of a process or thread, ns of clock_now(). `status` as wait(2) gives
+ * it, -1 if unknown. */
+void writer_process_end(struct writer *w, uint32_t process, uint64_t when,
+			int status);
+void writer_thread_end(struct writer *w, uint32_t thread, uint64_t when);
+void writer_marker(struct writer *w, const struct marker_info *info);
+
+/* Every file that a Python function has been defined in, once. The visitor may
+ * call writer_source. */
+void writer_each_file(struct writer *w,
+		      void (*visit)(void *context, const char *file),
+		      void *context);
+
+/* The source text of a file that frames name (once per file). */
+void writer_source(struct writer *w, const char *file, const void *text,
+		   size_t size);
+
+/* Begin a tick at `when` (clock_now(), never going back), then say for each
+ * thread that was looked at what was seen. Both are cheap: no allocation, no
+ * system call unless a block is full. Of two samples of a thread at the same
+ * tick the first one counts. An I/O failure is kept and returned by the next
+ * writer_flush or writer_finish. */
+void writer_tick(struct writer *w, uint64_t when);
+void writer_sample(struct writer *w, uint32_t thread, uint32_t node,
+		   uint32_t state);
+
+/* True when a write has failed (full disk, closed pipe): time to stop. */
+int writer_failed(const struct writer *w);
+
+/* Replace what is said about the recording; strings are copied. Written with
+ * the next flush, but not more often than every five seconds, and at the end.
+ */
+void writer_info(struct writer *w, const struct recording_info *info);
+
+/* Write out everything up to now, so that a crash loses nothing of it. Called
+ * about once a second. */
+int writer_flush(struct writer *w, struct error *err);
+
+/* The last blocks: info (with `complete` set), index, end. Nothing may follow.
+ */
+int writer_finish(struct writer *w, struct error *err);
+
+/* Bytes written so far. */
+uint64_t writer_bytes(const struct writer *w);
+
+#endif
