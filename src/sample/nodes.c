@@ -1,0 +1,111 @@
+#include "sample/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+void node_table_init(struct node_table *t, struct codes *codes,
+		     struct writer *writer)
+{
+	memset(t, 0, sizeof(*t));
+	t->codes = codes;
+	t->writer = writer;
+}
+
+void node_table_release(struct node_table *t)
+{
+	map_release(&t->by_raw);
+}
+
+void node_path_release(struct node_path *p)
+{
+	free(p->frames);
+	free(p->nodes);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Instruction and parent in one word. An instruction is an offset, or an
+ * address near its code object; one in thread-local bytecode is neither and is
+ * folded. */
+static uint64_t raw_key(const struct raw_frame *f, uint32_t parent)
+{
+	uint64_t offset = f->instruction - f->code;
+
+	if (f->instruction < f->code || offset > UINT32_MAX)
+		offset = f->instruction <= UINT32_MAX
+				 ? f->instruction
+				 : map_hash(f->instruction, 0);
+	return offset << 32 ^ offset >> 32 ^ parent;
+}
+
+static uint32_t find_node(struct node_table *t, const struct raw_frame *f,
+			  uint32_t parent)
+{
+	uint64_t key = raw_key(f, parent);
+	uint32_t node = map_get(&t->by_raw, f->code, key);
+
+	if (node == MAP_NONE) {
+		node = writer_node(t->writer, parent, codes_frame(t->codes, f));
+		map_put(&t->by_raw, f->code, key, node);
+	}
+	return node;
+}
+
+/* How many frames from the root on are as they were. */
+static uint32_t common_part(const struct node_path *p,
+			    const struct stack *stack)
+{
+	uint32_t n = stack->n_frames < p->count ? stack->n_frames : p->count;
+	uint32_t i = 0;
+
+	while (i < n) {
+		const struct raw_frame *a = &p->frames[i];
+		const struct raw_frame *b =
+			&stack->frames[stack->n_frames - 1 - i];
+
+		if (a->instruction != b->instruction || a->code != b->code ||
+		    a->frame != b->frame)
+			break;
+		i++;
+	}
+	return i;
+}
+
+static void path_reserve(struct node_path *p, uint32_t n)
+{
+	if (n <= p->capacity)
+		return;
+	p->capacity = n + n / 2 + 16;
+	p->frames = xreallocarray(p->frames, p->capacity, sizeof(*p->frames));
+	p->nodes = xreallocarray(p->nodes, p->capacity, sizeof(*p->nodes));
+}
+
+uint32_t node_of_stack(struct node_table *t, struct node_path *p,
+		       const struct stack *stack, uint64_t generation)
+{
+	uint32_t n = stack->n_frames, i;
+
+	if (p->epoch != t->epoch || p->generation != generation)
+		p->count = 0;
+	if (n && p->count == n && p->walk == stack->walk)
+		i = n - 1;
+	else
+		i = common_part(p, stack);
+	if (i < n && codes_check(t->codes, stack->frames, n - i, generation)) {
+		map_clear(&t->by_raw);
+		t->epoch++;
+		i = 0;
+	}
+	p->epoch = t->epoch;
+	p->generation = generation;
+	p->walk = stack->walk;
+	path_reserve(p, n);
+	for (; i < n; i++) {
+		p->frames[i] = stack->frames[n - 1 - i];
+		p->nodes[i] = find_node(t, &p->frames[i],
+					i ? p->nodes[i - 1] : ID_NONE);
+	}
+	p->count = n;
+	return n ? p->nodes[n - 1] : ID_NONE;
+}

@@ -1,0 +1,47 @@
+/* Raw stacks to nodes of the recording's tree.
+ *
+ * Two samples of a thread mostly share their root part: frames are compared
+ * with the last sample's from the root on, and only from the first difference
+ * are nodes looked up, by (code, instruction, parent). A stack that was not
+ * walked anew since the last sample differs by the leaf's instruction alone. */
+#ifndef PYROMETER_SAMPLE_NODES_H
+#define PYROMETER_SAMPLE_NODES_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "sample/codes.h"
+
+/* Shared by all threads of a process. */
+struct node_table {
+	struct codes *codes;
+	struct writer *writer;
+	struct map by_raw;
+	uint64_t epoch; /* moves when an address got another meaning */
+};
+
+/* The last stack of one thread, root first. */
+struct node_path {
+	struct raw_frame *frames;
+	uint32_t *nodes;
+	uint32_t count, capacity;
+	uint64_t epoch;
+	uint64_t generation; /* as codes_check() wants it */
+	uint64_t walk;	     /* of the stack, that these frames are from */
+};
+
+#define NODE_PATH_INIT \
+	{              \
+		0      \
+	}
+
+void node_table_init(struct node_table *t, struct codes *codes,
+		     struct writer *writer);
+void node_table_release(struct node_table *t);
+void node_path_release(struct node_path *p);
+
+/* The node of a stack (leaf first), ID_NONE when it is empty. */
+uint32_t node_of_stack(struct node_table *t, struct node_path *p,
+		       const struct stack *stack, uint64_t generation);
+
+#endif

@@ -1,0 +1,454 @@
+#include "sample/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "os/process.h"
+#include "record/writer.h"
+#include "sample/family.h"
+#include "sample/naming.h"
+#include "sample/sampler.h"
+#include "sample/texts.h"
+
+#define MILLISECOND 1000000u
+/* How often to look for children, execs and new Pythons. */
+#define CARE_WAITING   MILLISECOND /* for one that may become a Python */
+#define CARE_CHILDREN  (10u * MILLISECOND) /* with -s */
+#define CARE_EXECS     (50u * MILLISECOND)
+#define FLUSH_EVERY    (2000u * MILLISECOND)
+#define PROGRESS_EVERY (200u * MILLISECOND)
+
+struct recorder {
+	struct recorder_options options;
+	int fd;
+	struct writer *writer; /* NULL before the first target */
+	struct sampler sampler;
+	struct family family;
+	pid_t program; /* that we have started; 0: none */
+	struct target **targets;
+	uint32_t n_targets, targets_capacity, n_seen;
+	uint64_t start, next, tick;
+	uint64_t last_care, last_flush, last_progress;
+	struct recording_info info;
+	char host[256];
+};
+
+void recorder_new(struct recorder **out, int fd,
+		  const struct recorder_options *options)
+{
+	struct recorder *r = xcalloc(1, sizeof(*r));
+
+	r->options = *options;
+	r->fd = fd;
+	r->start = clock_now();
+	gethostname(r->host, sizeof(r->host) - 1);
+	r->info = (struct recording_info){
+		.wall_start = clock_wall(),
+		.period = options->period,
+		.filter = options->filter,
+		.version = PYROMETER_VERSION,
+		.host = r->host,
+		.command = options->command ? options->command : "",
+		.note = "",
+	};
+	sampler_init(&r->sampler, options->ride, options->period);
+	*out = r;
+}
+
+/* The file is touched when there is something to write into it. */
+static int begin_writing(struct recorder *r, struct error *err)
+{
+	struct writer_options options = { .period = r->options.period,
+					  .start = r->start };
+	int status;
+
+	/* A pipe or a device has nothing to cut off: that is no failure. */
+	if (ftruncate(r->fd, 0) < 0 && errno != EINVAL && errno != EPERM)
+		return fail(err, ERR_IO, "cannot empty the output: %s",
+			    strerror(errno));
+	status = writer_new(&r->writer, r->fd, &options, err);
+	if (status == 0)
+		writer_info(r->writer, &r->info);
+	return status;
+}
+
+void recorder_free(struct recorder *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		target_free(r->targets[i]);
+	free(r->targets);
+	family_release(&r->family);
+	writer_free(r->writer);
+	free(r);
+}
+
+/* ---- who is watched ---- */
+
+static int add_target(struct recorder *r, struct target *t, struct error *err)
+{
+	struct relative *relative = family_find(&r->family, t->pid);
+	uint32_t parent =
+		relative ? family_parent(&r->family, relative) : ID_NONE;
+	int status = r->writer ? 0 : begin_writing(r, err);
+
+	if (status < 0) {
+		target_free(t);
+		return status;
+	}
+	target_record(t, r->writer, parent, clock_now() - r->start);
+	if (relative)
+		relative->record = t->record;
+	ALLOC_GROW(r->targets, r->n_targets + 1, r->targets_capacity);
+	r->targets[r->n_targets++] = t;
+	r->n_seen++;
+	return 0;
+}
+
+static int open_target(struct target **out, pid_t pid, struct error *err)
+{
+	if (!process_exists(pid))
+		return fail(err, ERR_NO_PROCESS, "no process %d", (int)pid);
+	return target_new(out, pid, err);
+}
+
+int recorder_probe(pid_t pid, struct error *err)
+{
+	struct target *t;
+	int status = open_target(&t, pid, err);
+
+	if (status == 0)
+		target_free(t);
+	return status;
+}
+
+int recorder_attach(struct recorder *r, pid_t pid, struct error *err)
+{
+	struct target *t;
+	int status;
+
+	if (family_find(&r->family, pid))
+		return 0; /* named twice */
+	status = open_target(&t, pid, err);
+	if (status < 0)
+		return status;
+	family_add(&r->family, pid, ID_NONE)->is_python = true;
+	return add_target(r, t, err);
+}
+
+void recorder_expect(struct recorder *r, pid_t pid)
+{
+	family_add(&r->family, pid, ID_NONE);
+	r->program = pid;
+}
+
+static void drop_target(struct recorder *r, uint32_t i)
+{
+	struct target *t = r->targets[i];
+
+	writer_process_end(r->writer, t->record, clock_now(), -1);
+	target_free(t);
+	r->targets[i] = r->targets[--r->n_targets];
+}
+
+/* A target that has ended. */
+static void forget_target(struct recorder *r, uint32_t i)
+{
+	family_forget(&r->family, r->targets[i]->pid);
+	drop_target(r, i);
+}
+
+/* Try the relatives that may have become Pythons. */
+static int try_relatives(struct recorder *r, uint64_t now, struct error *err)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < r->family.count && status == 0; i++) {
+		struct relative *x = &r->family.members[i];
+		struct target *t;
+
+		if (x->is_python || !family_due(x, now))
+			continue;
+		if (target_new(&t, x->pid, NULL) == 0) {
+			x->is_python = true;
+			status = add_target(r, t, err);
+		}
+	}
+	return status;
+}
+
+/* An exec gives the same process another program: watch it anew. Another
+ * process may have got the pid between two samples: leave that alone. */
+static void drop_changed(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->n_targets;) {
+		struct relative *x =
+			family_find(&r->family, r->targets[i]->pid);
+
+		if (target_is_gone(r->targets[i])) {
+			forget_target(r, i);
+		} else if (x && family_changed(x)) {
+			x->is_python = false;
+			drop_target(r, i);
+		} else {
+			i++;
+		}
+	}
+}
+
+static uint64_t care_every(const struct recorder *r)
+{
+	if (r->family.count > r->n_targets)
+		return CARE_WAITING;
+	return r->options.subprocesses ? CARE_CHILDREN : CARE_EXECS;
+}
+
+static int take_care(struct recorder *r, uint64_t now, struct error *err)
+{
+	if (now - r->last_care < care_every(r) && r->last_care)
+		return 0;
+	r->last_care = now;
+	drop_changed(r);
+	family_grow(&r->family, r->options.subprocesses);
+	return try_relatives(r, now, err);
+}
+
+/* ---- samples ---- */
+
+static bool wanted_thread(const struct recorder *r, const char *name, pid_t tid)
+{
+	char number[16];
+
+	if (!r->options.n_threads)
+		return true;
+	snprintf(number, sizeof(number), "%d", (int)tid);
+	for (size_t i = 0; i < r->options.n_threads; i++)
+		if (text_matches(name, r->options.threads[i]) ||
+		    !strcmp(number, r->options.threads[i]))
+			return true;
+	return false;
+}
+
+/* Put a thread into the recording, or leave it out. One that --thread does not
+ * want is left out for good only once its name is known. */
+static void introduce(struct recorder *r, struct target *t,
+		      struct target_thread *thread, uint64_t now)
+{
+	char name[THREAD_NAME_SIZE];
+	struct thread_info info = {
+		.process = t->record,
+		.tid = (uint32_t)thread->tid,
+		.start = now - r->start,
+		.name = name,
+		.interpreter = t->interpreters[thread->interpreter].number,
+		.main = thread->tid == t->pid,
+	};
+
+	if (!thread->named)
+		naming_update(t, now, true);
+	naming_best(t, thread, name);
+	if (wanted_thread(r, name, thread->tid))
+		thread->record = writer_thread(r->writer, &info);
+	else
+		thread->left_out = thread->named;
+}
+
+static bool passes(const struct recorder *r, uint32_t state)
+{
+	if ((r->options.filter & FILTER_CPU) && !(state & STATE_ON_CPU))
+		return false;
+	return !(r->options.filter & FILTER_GIL) || (state & STATE_GIL);
+}
+
+static void write_thread(struct recorder *r, struct target *t,
+			 struct target_thread *thread, uint64_t now)
+{
+	uint64_t generation =
+		t->interpreters[thread->interpreter].code_generation;
+	uint32_t node;
+
+	if (!passes(r, thread->state) || thread->left_out)
+		return;
+	/* A thread without a frame that never had one is still starting. */
+	if (thread->record == ID_NONE && !thread->stack.n_frames)
+		return;
+	if (thread->record == ID_NONE)
+		introduce(r, t, thread, now);
+	if (thread->record == ID_NONE)
+		return;
+	node = node_of_stack(&t->table, &thread->path, &thread->stack,
+			     generation);
+	writer_sample(r->writer, thread->record, node, thread->state);
+}
+
+static void write_target(struct recorder *r, struct target *t, uint64_t now)
+{
+	naming_update(t, now, false);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i]->good)
+			write_thread(r, t, t->threads[i], now);
+}
+
+static void take_targets(struct recorder *r, uint64_t now)
+{
+	for (uint32_t i = 0; i < r->n_targets;) {
+		struct target *t = r->targets[i];
+		int status = sampler_take(&r->sampler, t, now);
+
+		if (status == -ERR_GONE) {
+			forget_target(r, i);
+			continue;
+		}
+		if (status == 0)
+			write_target(r, t, now);
+		i++;
+	}
+}
+
+/* ---- time ---- */
+
+/* Ticks are spread by up to an eighth of the period, so that a program that
+ * repeats itself at the same rate is not always met at the same place. */
+static uint64_t jitter(const struct recorder *r)
+{
+	uint64_t range = r->options.period / 8;
+
+	return range ? map_hash(r->tick, 0) % range : 0;
+}
+
+static void sleep_until_tick(struct recorder *r)
+{
+	uint64_t period = r->options.period, now;
+
+	if (!period)
+		return;
+	now = clock_now();
+	if (now > r->next + period) {
+		uint64_t late = (now - r->next) / period;
+
+		r->info.missed += r->n_targets ? late : 0;
+		r->next += late * period;
+	}
+	sampler_settle(&r->sampler, r->targets, r->n_targets);
+	clock_sleep_until(r->next + jitter(r));
+	r->next += period;
+	r->tick++;
+}
+
+/* Nothing to sample yet: wait a little for a Python to appear. */
+static void wait_for_python(struct recorder *r)
+{
+	clock_sleep_until(clock_now() + MILLISECOND / 2);
+	r->next = clock_now();
+}
+
+static void update_info(struct recorder *r)
+{
+	const struct sampler_counts *c = &r->sampler.counts;
+	struct recording_info *i = &r->info;
+
+	i->duration = clock_now() - r->start;
+	i->samples = c->samples;
+	i->torn = c->torn;
+	i->unproven = c->unproven;
+	i->unreadable = c->unreadable;
+	i->lost = c->lost;
+	i->retried = c->retried;
+	i->ridden = c->ridden;
+	i->recorder_cpu = clock_process_cpu();
+	if (r->sampler.rider.refused)
+		i->note =
+			"threads could not be read from their own cores (this "
+			"process may not choose its core); stacks were "
+			"validated instead";
+	if (r->writer)
+		writer_info(r->writer, i);
+}
+
+static int report(struct recorder *r, uint64_t now, struct error *err)
+{
+	int status = 0;
+
+	if (now - r->last_progress >= PROGRESS_EVERY) {
+		r->last_progress = now;
+		update_info(r);
+		if (r->options.progress)
+			r->options.progress(r->options.context, &r->info,
+					    r->n_targets);
+	}
+	if (now - r->last_flush >= FLUSH_EVERY) {
+		r->last_flush = now;
+		update_info(r);
+		if (r->writer)
+			status = writer_flush(r->writer, err);
+	}
+	return status;
+}
+
+/* A program that has ended ends the recording, whatever it left running. */
+static bool finished(struct recorder *r, uint64_t now)
+{
+	if (r->options.stop && *r->options.stop)
+		return true;
+	if (r->options.duration && now - r->start >= r->options.duration)
+		return true;
+	if (r->program && !family_find(&r->family, r->program))
+		return true;
+	return !r->n_targets && !r->family.count;
+}
+
+static int loop(struct recorder *r, struct error *err)
+{
+	uint64_t now = clock_now();
+	int status = 0;
+
+	if (r->options.period && r->options.period < MILLISECOND)
+		sched_precise_timers();
+	r->next = now;
+	r->last_flush = r->last_progress = now;
+	while (!finished(r, now) && status == 0) {
+		status = take_care(r, now, err);
+		if (status < 0)
+			break;
+		if (r->n_targets) {
+			sleep_until_tick(r);
+			now = clock_now();
+			writer_tick(r->writer, now);
+			r->info.ticks++;
+			take_targets(r, now);
+		} else {
+			wait_for_python(r);
+			now = clock_now();
+		}
+		status = report(r, now, err);
+	}
+	return status;
+}
+
+int recorder_run(struct recorder *r, struct error *err)
+{
+	int status = loop(r, err);
+
+	rider_leave(&r->sampler.rider);
+	update_info(r);
+	if (status < 0 || !r->writer)
+		return status;
+	r->info.complete = true;
+	writer_info(r->writer, &r->info);
+	if (r->options.keeps_source)
+		texts_record(r->writer, r->options.keeps_source,
+			     r->n_targets ? r->targets[0]->pid : 0);
+	return writer_finish(r->writer, err);
+}
+
+uint32_t recorder_targets(const struct recorder *r)
+{
+	return r->n_seen;
+}

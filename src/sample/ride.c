@@ -1,0 +1,85 @@
+#include "sample/ride.h"
+
+#define FASTEST_PERIOD 200000u /* ns: beyond 5 kHz riding costs too much */
+#define WANT	       0.01    /* ride when this share of reads is torn */
+#define LEARN_RATE     (1.0 / 128)
+#define FORGET_RATE    (1.0 / 2048)
+
+void rider_init(struct rider *r, enum ride_mode mode, uint64_t period)
+{
+	sched_permitted(&r->permitted);
+	r->mode = mode;
+	r->core = -1;
+	r->possible = mode != RIDE_NEVER && period &&
+		      (period >= FASTEST_PERIOD || mode == RIDE_ALWAYS);
+}
+
+bool rider_wants(const struct rider *r, const struct target_thread *thread)
+{
+	if (!r->possible || !(thread->state & (STATE_ON_CPU | STATE_GIL)))
+		return false;
+	return r->mode == RIDE_ALWAYS || thread->moving > WANT;
+}
+
+bool rider_go(struct rider *r, const struct target_thread *thread)
+{
+	int core = target_thread_core(thread);
+
+	if (!r->possible || core < 0)
+		return false;
+	if (core == r->core)
+		return true;
+	if (!sched_pin(core)) {
+		r->possible = false; /* a cpuset: validate instead */
+		r->refused = true;
+		rider_leave(r);
+		return false;
+	}
+	r->core = core;
+	return true;
+}
+
+void rider_leave(struct rider *r)
+{
+	if (r->core >= 0)
+		sched_unpin(&r->permitted);
+	r->core = -1;
+}
+
+void rider_begin(struct rider *r, const struct target *target,
+		 struct target_thread *thread)
+{
+	if (!target_core_address(target, thread))
+		r->runtime = os_thread_runtime(&thread->os);
+	r->switches = sched_switches();
+}
+
+bool rider_held(struct rider *r, const struct target *target,
+		struct target_thread *thread)
+{
+	uint64_t address = target_core_address(target, thread);
+	bool same;
+
+	if (r->core < 0)
+		return false;
+	if (address) {
+		if (memory_read_u32(target->memory, address, &thread->core))
+			return false;
+		same = target_thread_core(thread) == r->core;
+	} else {
+		same = r->runtime &&
+		       os_thread_runtime(&thread->os) == r->runtime;
+	}
+	return same && sched_core() == r->core &&
+	       sched_switches() == r->switches;
+}
+
+void rider_forget(struct target_thread *thread)
+{
+	thread->moving -= thread->moving * FORGET_RATE;
+}
+
+void rider_learn(struct target_thread *thread, bool moved)
+{
+	thread->moving += ((moved ? 1.0 : 0.0) - thread->moving) * LEARN_RATE;
+}

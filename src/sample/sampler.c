@@ -1,0 +1,167 @@
+#include "sample/sampler.h"
+
+#include "base/clock.h"
+
+#define HOPS	4      /* times a thread is followed to another core */
+#define PAUSE	20000u /* ns between hops: a thread must be let run */
+#define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
+
+void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
+{
+	*s = (struct sampler){ 0 };
+	rider_init(&s->rider, mode, period);
+}
+
+/* Read a thread again from its own core, following it when it moves. */
+static bool ride_thread(struct sampler *s, struct target *t,
+			struct target_thread *thread)
+{
+	for (int hop = 0; hop < HOPS; hop++) {
+		if (!rider_go(&s->rider, thread))
+			return false;
+		if (hop)
+			clock_sleep_until(clock_now() + PAUSE);
+		rider_begin(&s->rider, t, thread);
+		if (target_look_thread(t, thread) < 0)
+			return false;
+		if (rider_held(&s->rider, t, thread) && thread->stack.rooted) {
+			thread->state |= STATE_RIDDEN;
+			return true;
+		}
+		/* Asleep, perhaps: then it stands still anyway. Or caught in
+		 * the middle of a change of frames: then it must go on. */
+		if (stack_stood_still(&thread->stack))
+			return true;
+	}
+	return false;
+}
+
+static bool retry_thread(struct target *t, struct target_thread *thread)
+{
+	for (int i = 0; i < RETRIES; i++)
+		if (target_look_thread(t, thread) == 0 &&
+		    stack_stood_still(&thread->stack))
+			return true;
+	return false;
+}
+
+/* The last resort: keep what two looks in a row agree on. */
+static void keep_good_part(struct target *t, struct target_thread *thread)
+{
+	stack_remember(&thread->stack);
+	if (target_look_thread(t, thread) < 0 ||
+	    stack_stood_still(&thread->stack))
+		return;
+	stack_cut_to_common(&thread->stack);
+	thread->state |= STATE_UNPROVEN | STATE_TORN;
+}
+
+/* `held`: the look was taken from the thread's own core and it did not run. */
+static void prove_thread(struct sampler *s, struct target *t,
+			 struct target_thread *thread, bool held)
+{
+	bool still;
+
+	if (held && thread->stack.rooted) {
+		thread->state |= STATE_RIDDEN;
+		rider_forget(thread);
+		return;
+	}
+	if (stack_same_as_before(&thread->stack))
+		return;
+	if (!thread->stack.twice && target_look_thread(t, thread) < 0)
+		return;
+	still = stack_stood_still(&thread->stack);
+	rider_learn(thread, !still);
+	if (still && !rider_wants(&s->rider, thread))
+		return;
+	if (still && thread->os_state == 'S')
+		return;
+	s->counts.retried += !still;
+	if (s->rider.possible && ride_thread(s, t, thread))
+		return;
+	if (still || retry_thread(t, thread))
+		return;
+	keep_good_part(t, thread);
+}
+
+static void count_thread(struct sampler_counts *c,
+			 const struct target_thread *thread)
+{
+	if (!thread->good) {
+		c->lost++;
+		return;
+	}
+	c->samples++;
+	c->torn += !!(thread->state & STATE_TORN);
+	c->unproven += !!(thread->state & STATE_UNPROVEN);
+	c->unreadable += !!(thread->state & STATE_UNREADABLE);
+	c->ridden += !!(thread->state & STATE_RIDDEN);
+}
+
+/* The thread of this target that we are riding, or NULL. */
+static struct target_thread *ridden_thread(const struct sampler *s,
+					   const struct target *t)
+{
+	for (uint32_t i = 0; s->rider.core >= 0 && i < t->n_threads; i++)
+		if (target_thread_core(t->threads[i]) == s->rider.core &&
+		    rider_wants(&s->rider, t->threads[i]))
+			return t->threads[i];
+	return NULL;
+}
+
+static bool has_thread(const struct target *t,
+		       const struct target_thread *thread)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i] == thread)
+			return true;
+	return false;
+}
+
+int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+{
+	struct target_thread *ridden = ridden_thread(s, t);
+	bool held = false;
+	int status;
+
+	if (ridden)
+		rider_begin(&s->rider, t, ridden);
+	status = target_look(t, now);
+	if (status < 0) {
+		if (status != -ERR_GONE)
+			s->counts.lost += t->n_threads;
+		return status;
+	}
+	/* The look may have found the thread gone. */
+	if (ridden && has_thread(t, ridden))
+		held = rider_held(&s->rider, t, ridden);
+	target_look_os(t, now);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct target_thread *thread = t->threads[i];
+
+		if (thread->good) {
+			thread->state = target_thread_state(t, thread);
+			prove_thread(s, t, thread, held && thread == ridden);
+		}
+		count_thread(&s->counts, thread);
+	}
+	return 0;
+}
+
+void sampler_settle(struct sampler *s, struct target *const *targets,
+		    uint32_t n)
+{
+	struct target_thread *best = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < targets[i]->n_threads; k++) {
+			struct target_thread *thread = targets[i]->threads[k];
+
+			if (rider_wants(&s->rider, thread) &&
+			    (!best || thread->moving > best->moving))
+				best = thread;
+		}
+	if (!best || !rider_go(&s->rider, best))
+		rider_leave(&s->rider);
+}

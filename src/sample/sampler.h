@@ -1,0 +1,30 @@
+/* Take proven samples of a target's threads. */
+#ifndef PYROMETER_SAMPLE_SAMPLER_H
+#define PYROMETER_SAMPLE_SAMPLER_H
+
+#include <stdint.h>
+
+#include "sample/ride.h"
+#include "sample/target.h"
+
+struct sampler_counts {
+	uint64_t samples, torn, unproven, unreadable, lost, retried, ridden;
+};
+
+struct sampler {
+	struct rider rider;
+	struct sampler_counts counts;
+};
+
+void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
+
+/* Look at all threads of a target and prove each stack, so that thread->good,
+ * ->state and ->stack are final. -ERR_GONE when the target has ended; after any
+ * failure the threads are as they were and must not be recorded. */
+int sampler_take(struct sampler *s, struct target *t, uint64_t now);
+
+/* Before sleeping: go to the core where the next look is best taken. */
+void sampler_settle(struct sampler *s, struct target *const *targets,
+		    uint32_t n);
+
+#endif

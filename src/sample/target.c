@@ -1,0 +1,364 @@
+#include "sample/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "os/process.h"
+#include "sample/lists.h"
+
+#define WHOLE_EVERY 500000u /* ns between looks at the lists */
+#define FOLLOWS	    2	    /* times the lists are followed in one look */
+
+void target_new_over(struct target **out, struct memory *memory,
+		     const struct python *python)
+{
+	struct target *t = xcalloc(1, sizeof(*t));
+
+	t->pid = python->pid;
+	t->memory = memory;
+	t->python = *python;
+	t->python.memory = memory;
+	t->record = ID_NONE;
+	t->shared_pids = true;
+	*out = t;
+}
+
+int target_new(struct target **out, pid_t pid, struct error *err)
+{
+	uint64_t start_time = process_start_time(pid);
+	struct memory *memory = NULL;
+	struct python python;
+	int status;
+
+	status = memory_open_process(&memory, pid, err);
+	if (status == 0)
+		status = python_open(&python, pid, memory, err);
+	if (status < 0) {
+		memory_free(memory);
+		return status;
+	}
+	target_new_over(out, memory, &python);
+	(*out)->start_time = start_time;
+	(*out)->shared_pids = process_inner_pid(pid) == pid;
+	return 0;
+}
+
+void target_thread_free(struct target_thread *thread)
+{
+	stack_release(&thread->stack);
+	node_path_release(&thread->path);
+	os_thread_release(&thread->os);
+	free(thread);
+}
+
+void target_free(struct target *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		target_thread_free(t->threads[i]);
+	free(t->threads);
+	free(t->interpreters);
+	free(t->names);
+	pieces_release(&t->pieces);
+	node_table_release(&t->table);
+	codes_free(t->codes);
+	memory_free(t->memory);
+	free(t);
+}
+
+void target_record(struct target *t, struct writer *writer, uint32_t parent,
+		   uint64_t now_since_start)
+{
+	struct process_info info = { .pid = (uint32_t)t->pid,
+				     .parent = parent,
+				     .start = now_since_start };
+	struct buffer command = BUFFER_INIT;
+	char exe[PATH_MAX], version[64];
+
+	process_exe(t->pid, exe);
+	process_command(t->pid, &command);
+	python_version_text(&t->python, version, sizeof(version));
+	info.command = buffer_text(&command);
+	info.exe = exe;
+	info.python = version;
+	t->writer = writer;
+	t->record = writer_process(writer, &info);
+	t->codes = codes_new(&t->python, writer);
+	node_table_init(&t->table, t->codes, writer);
+	buffer_release(&command);
+}
+
+bool target_is_gone(const struct target *t)
+{
+	return process_start_time(t->pid) != t->start_time;
+}
+
+/* Take a thread id as we see it, if this process has such a thread. */
+static bool take_tid(struct target *t, struct target_thread *thread, pid_t tid)
+{
+	os_thread_release(&thread->os);
+	thread->tid = 0;
+	if (tid && os_thread_open(&thread->os, t->pid, tid) == 0)
+		thread->tid = tid;
+	return thread->tid;
+}
+
+static bool take_inner_tid(struct target *t, struct target_thread *thread,
+			   pid_t tid)
+{
+	if (tid && !t->shared_pids)
+		tid = process_outer_tid(t->pid, tid);
+	return take_tid(t, thread, tid);
+}
+
+/* Whether both Python and the kernel know of one thread only. */
+static bool is_alone(const struct target *t)
+{
+	pid_t *tids = NULL;
+	int capacity = 0;
+	bool alone = t->n_threads == 1 &&
+		     process_threads(t->pid, &tids, &capacity) == 1;
+
+	free(tids);
+	return alone;
+}
+
+/* A child that was just forked has its parent's ids in its memory: the C
+ * library's until it runs, Python's until Python comes to put it right. */
+static void thread_identify(struct target *t, struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	pid_t native =
+		(pid_t)stack_field(&thread->stack, l->thread.native_thread_id);
+
+	thread->pthread = stack_field(&thread->stack, l->thread.thread_id);
+	if (take_inner_tid(t, thread, native) ||
+	    take_inner_tid(t, thread,
+			   python_tid_of(&t->python, thread->pthread)))
+		return;
+	if (is_alone(t))
+		take_tid(t, thread, t->pid);
+}
+
+/* ---- the plan of a look ---- */
+
+static bool has_field(uint32_t offset)
+{
+	return offset != LAYOUT_RUNTIME_NONE && offset != LAYOUT_NONE;
+}
+
+static void plan_interpreter(struct target *t, struct target_interpreter *i)
+{
+	const struct layout *l = &t->python.layout;
+	struct pieces *p = &t->pieces;
+
+	pieces_add(p, i->address + l->interpreter.next, &i->next, 8);
+	pieces_add(p, i->address + l->interpreter.threads_head,
+		   &i->threads_head, 8);
+	if (l->gil_style == GIL_INTERPRETER && has_field(l->interpreter.gil))
+		pieces_add(p, i->address + l->interpreter.gil, &i->gil, 8);
+	if (has_field(l->interpreter.gc_collecting))
+		pieces_add(p, i->address + l->interpreter.gc_collecting,
+			   &i->collecting, 4);
+	else if (has_field(l->runtime.gc_collecting) && t->python.runtime)
+		pieces_add(p, t->python.runtime + l->runtime.gc_collecting,
+			   &i->collecting, 4);
+	else if (t->python.collecting)
+		pieces_add(p, t->python.collecting, &i->collecting, 4);
+	if (has_field(l->interpreter.code_generation))
+		pieces_add(p, i->address + l->interpreter.code_generation,
+			   &i->code_generation, 8);
+}
+
+static void plan_gil(struct target *t, struct target_interpreter *i)
+{
+	const struct layout *l = &t->python.layout;
+
+	if (l->gil_style != GIL_INTERPRETER || !i->gil ||
+	    l->thread.holds_gil != LAYOUT_NONE)
+		return;
+	pieces_add(&t->pieces, i->gil + l->gil.holder, &i->holder, 8);
+	pieces_add(&t->pieces, i->gil + l->gil.locked, &i->locked, 4);
+}
+
+uint64_t target_core_address(const struct target *t,
+			     const struct target_thread *thread)
+{
+	if (!t->python.has_rseq || !thread->pthread)
+		return 0;
+	return thread->pthread + t->python.thread_pointer +
+	       (uint64_t)t->python.rseq + 4; /* cpu_id */
+}
+
+bool target_thread_may_run(const struct target_thread *thread)
+{
+	return thread->os_state != 'S' || (thread->state & STATE_GIL);
+}
+
+static void plan_look(struct target *t)
+{
+	struct pieces *p = &t->pieces;
+
+	pieces_clear(p);
+	if (t->whole) {
+		pieces_add(p, t->python.interpreters, &t->head, 8);
+		for (uint32_t i = 0; i < t->n_interpreters; i++)
+			plan_interpreter(t, &t->interpreters[i]);
+	}
+	if (t->python.current)
+		pieces_add(p, t->python.current, &t->current, 8);
+	for (uint32_t i = 0; i < t->n_interpreters; i++)
+		plan_gil(t, &t->interpreters[i]);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct target_thread *thread = t->threads[i];
+		bool running = target_thread_may_run(thread);
+		uint64_t at = target_core_address(t, thread);
+
+		stack_plan(&thread->stack, p, running && t->whole, t->whole);
+		if (at && running && t->whole)
+			pieces_add(p, at, &thread->core, 4);
+	}
+}
+
+/* ---- what a thread was doing ---- */
+
+static bool holds_gil(const struct target *t,
+		      const struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	const struct target_interpreter *i =
+		&t->interpreters[thread->interpreter];
+
+	if (l->free_threaded)
+		return (uint32_t)stack_field(&thread->stack, l->thread.state) ==
+		       1;
+	if (l->thread.holds_gil != LAYOUT_NONE)
+		return (uint32_t)stack_field(&thread->stack,
+					     l->thread.holds_gil) != 0;
+	if (t->python.current)
+		return t->current == thread->stack.tstate;
+	if (l->gil_style == GIL_INTERPRETER && i->gil)
+		return i->locked == 1 && i->holder == thread->stack.tstate;
+	return false;
+}
+
+/* A thread that has been in several interpreters has a thread state in each,
+ * and runs in one of them: the one that holds a GIL, else the youngest. */
+static bool runs_elsewhere(const struct target *t,
+			   const struct target_thread *thread)
+{
+	bool met = false;
+
+	if (t->n_interpreters < 2 || !thread->tid || holds_gil(t, thread))
+		return false;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		const struct target_thread *other = t->threads[i];
+
+		if (other == thread)
+			met = true;
+		else if (other->tid == thread->tid &&
+			 (!met || holds_gil(t, other)))
+			return true;
+	}
+	return false;
+}
+
+uint32_t target_thread_state(const struct target *t,
+			     const struct target_thread *thread)
+{
+	const struct stack *s = &thread->stack;
+	uint32_t state = 0;
+
+	if (thread->os_state == 'R' && !runs_elsewhere(t, thread))
+		state |= STATE_ON_CPU;
+	if (holds_gil(t, thread))
+		state |= STATE_GIL;
+	else if (thread->gil_wait)
+		state |= STATE_GIL_WAIT;
+	if ((state & STATE_GIL) &&
+	    t->interpreters[thread->interpreter].collecting == 1)
+		state |= STATE_GC;
+	if (s->unreadable)
+		state |= STATE_UNREADABLE;
+	if (s->truncated)
+		state |= STATE_TRUNCATED;
+	return state;
+}
+
+/* The place where a thread is, to see whether it went on. */
+static uint64_t place_of(const struct stack *s)
+{
+	return s->n_frames ? s->frames[0].frame ^ s->frames[0].instruction : 0;
+}
+
+static void walk_thread(struct target *t, struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	uint64_t before = place_of(&thread->stack);
+
+	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
+	if (!thread->good)
+		return;
+	thread->went_on = place_of(&thread->stack) != before;
+	if ((!thread->tid && t->whole) ||
+	    thread->pthread != stack_field(&thread->stack, l->thread.thread_id))
+		thread_identify(t, thread);
+	thread->state = target_thread_state(t, thread);
+}
+
+/* What can be known only now that there are threads. */
+static void learn(struct target *t)
+{
+	if (t->n_threads && !t->python.knows_libc)
+		python_learn_libc(&t->python);
+	if (t->n_threads > 1 && t->whole)
+		python_learn_gil(&t->python);
+}
+
+int target_look(struct target *t, uint64_t now)
+{
+	int status;
+
+	t->whole = now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+	if (t->whole)
+		t->last_whole = now;
+	for (int follows = 0;; follows++) {
+		plan_look(t);
+		status = pieces_read(&t->pieces, t->memory);
+		if (status < 0)
+			return status;
+		if (!t->whole || follows == FOLLOWS || lists_agree(t))
+			break;
+		lists_follow(t);
+	}
+	learn(t);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		walk_thread(t, t->threads[i]);
+	return 0;
+}
+
+int target_look_thread(struct target *t, struct target_thread *thread)
+{
+	struct target_interpreter *i = &t->interpreters[thread->interpreter];
+	int status;
+
+	pieces_clear(&t->pieces);
+	if (t->python.current)
+		pieces_add(&t->pieces, t->python.current, &t->current, 8);
+	plan_gil(t, i);
+	stack_plan(&thread->stack, &t->pieces, true, true);
+	status = pieces_read(&t->pieces, t->memory);
+	thread->good = status == 0;
+	if (status < 0)
+		return status;
+	walk_thread(t, thread);
+	return thread->good ? 0 : -ERR_UNREADABLE;
+}
+
+int target_thread_core(const struct target_thread *thread)
+{
+	return thread->core < 65536 ? (int)thread->core : -1;
+}

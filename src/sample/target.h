@@ -1,0 +1,139 @@
+/* One Python process under observation: its interpreters, its threads, and what
+ * each thread was doing at a moment.
+ *
+ * A look at the target is one vectored read: the GIL and every thread's
+ * predicted stack; every half millisecond it is a whole one, with the heads of
+ * the interpreter and thread lists and a second copy of the stacks of threads
+ * that run. The lists are checked against what is known (each `next` must lead
+ * to the thread that is expected); only when they differ are they followed
+ * again. Nothing is ever written into the target and it is never stopped. */
+#ifndef PYROMETER_SAMPLE_TARGET_H
+#define PYROMETER_SAMPLE_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "os/thread.h"
+#include "python/names.h"
+#include "python/python.h"
+#include "record/writer.h"
+#include "sample/nodes.h"
+#include "sample/stack.h"
+
+struct target_thread {
+	struct stack stack;
+	struct node_path path;
+	struct os_thread os;
+	uint32_t interpreter; /* index in target->interpreters */
+	uint64_t pthread;     /* the C library's id; 0: not started yet */
+	uint64_t serial;      /* CPython's count of threads, where it has one */
+	pid_t tid;	      /* as we see it; 0: unknown */
+	uint32_t record;      /* id in the recording; ID_NONE: left out */
+	bool present;	      /* still in the list (used while following it) */
+	bool named;	      /* has got its Python name; see naming.h */
+	char name[THREAD_NAME_SIZE];
+	bool left_out; /* --thread does not want it */
+
+	/* The last look. */
+	bool good;	/* the walk gave something */
+	uint32_t state; /* enum sample_state */
+	char os_state;	/* as the kernel says: R S D ... */
+	uint32_t core;	/* where it runs, from its rseq area or /proc */
+	bool gil_wait;
+	bool went_on;	  /* is at another place than at the look before */
+	uint32_t unasked; /* looks since the kernel was asked about it */
+
+	/* How often its stack moved while it was read from another core, a
+	 * moving average from 0 to 1; see ride.h. */
+	double moving;
+};
+
+struct target_interpreter {
+	uint64_t address;
+	uint32_t number; /* 0 is the main one */
+	/* Copies of its fields. */
+	uint64_t next, threads_head, gil, code_generation;
+	uint32_t collecting;
+	uint64_t holder; /* thread state that holds the GIL, or held it last */
+	uint32_t locked;
+};
+
+struct target {
+	pid_t pid;
+	uint64_t start_time; /* tells a reused pid */
+	struct memory *memory;
+	struct python python;
+	struct writer *writer; /* NULL: nothing is recorded (dump) */
+	struct codes *codes;
+	struct node_table table;
+	uint32_t record; /* id in the recording */
+
+	struct target_interpreter *interpreters;
+	uint32_t n_interpreters, interpreters_capacity;
+	struct target_thread **threads;
+	uint32_t n_threads, threads_capacity;
+
+	/* The plan of a look. */
+	struct pieces pieces;
+	uint64_t head, current;
+	bool whole;	     /* this look has the lists and the proofs */
+	uint64_t last_whole; /* clock_now() of the last such look */
+
+	/* What the kernel said last. */
+	uint64_t last_os, last_cpu;
+	uint32_t next_idle;
+	bool shared_pids; /* the target sees the same pids as we do */
+
+	/* Names of threads; see naming.h. */
+	struct python_thread_name *names;
+	uint32_t names_capacity;
+	uint64_t names_next, names_pause;
+};
+
+/* Begin to watch a process. Errors as python_open(). The interpreter may not
+ * have started yet: then there are no threads for now. */
+int target_new(struct target **out, pid_t pid, struct error *err);
+/* The same over any memory, with what is known of the Python in it; there is no
+ * process to ask about its threads. Takes the memory over. */
+void target_new_over(struct target **out, struct memory *memory,
+		     const struct python *python);
+void target_free(struct target *t);
+
+/* Write what is seen from now on to `writer`, as a child of process `parent`
+ * (ID_NONE: none). */
+void target_record(struct target *t, struct writer *writer, uint32_t parent,
+		   uint64_t now_since_start);
+
+/* Take a look: afterwards each thread's stack, state and `good` are as of now.
+ * Stacks are not proven yet. -ERR_GONE when the process has ended. */
+int target_look(struct target *t, uint64_t now);
+
+/* Take a look at one thread again. When it fails, thread->good is false. */
+int target_look_thread(struct target *t, struct target_thread *thread);
+
+/* Ask the kernel what the threads do, at most every half millisecond. */
+void target_look_os(struct target *t, uint64_t now);
+
+/* For lists.c, which makes them. */
+void target_thread_free(struct target_thread *thread);
+
+/* Whether, by the last look, the thread may have run since. */
+bool target_thread_may_run(const struct target_thread *thread);
+
+/* The state of a thread as its stack and the kernel say. */
+uint32_t target_thread_state(const struct target *t,
+			     const struct target_thread *thread);
+
+/* The core the thread runs on or ran last, as of the last look; -1: unknown. */
+int target_thread_core(const struct target_thread *thread);
+
+/* Where the thread keeps its core (4 bytes), or 0. */
+uint64_t target_core_address(const struct target *t,
+			     const struct target_thread *thread);
+
+/* Whether the process behind the pid is another one by now, or gone. */
+bool target_is_gone(const struct target *t);
+
+#endif
