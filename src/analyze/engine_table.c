@@ -1,0 +1,189 @@
+/* Answers that are tables: functions, files, lines, what a search finds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/engine_private.h"
+#include "analyze/origin.h"
+#include "analyze/search.h"
+#include "base/alloc.h"
+
+/* An interval as its ends, in millionths. */
+static void answer_interval(struct json *j, struct interval i)
+{
+	json_number(j, (uint64_t)(i.low * 1e6 + 0.5));
+	json_number(j, (uint64_t)(i.high * 1e6 + 0.5));
+}
+
+/* Samples by the innermost function of the user's own on their stack. */
+static uint64_t *own_self(const struct profile *p)
+{
+	const struct reader *reader = p->reader;
+	uint64_t *self = xcalloc(reader_functions(reader), sizeof(*self));
+	uint32_t *owner = xcalloc(p->n_nodes, sizeof(*owner));
+
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		struct node_info node = reader_node(reader, i);
+		uint32_t f = reader_frame(reader, node.frame).function;
+
+		if (!origin_is_library(reader_function(reader, f)))
+			owner[i] = f;
+		else
+			owner[i] = node.parent == ID_NONE ? ID_NONE
+							  : owner[node.parent];
+		if (owner[i] != ID_NONE)
+			self[owner[i]] += p->self[i];
+	}
+	free(owner);
+	return self;
+}
+
+static void answer_share(struct request *r, const struct key_share *s)
+{
+	json_open(r->json, NULL, '[');
+	json_number(r->json, mention(r, s->key));
+	json_number(r->json, s->flat.samples);
+	json_number(r->json, s->cum.samples);
+	answer_interval(r->json, s->flat.sure.again);
+	answer_interval(r->json, s->cum.sure.again);
+	json_close(r->json);
+}
+
+/* How sure `own` samples are, which are among those that pass the function: the
+ * binomial interval, as much wider as that of the latter is for its phases. */
+static struct interval own_interval(uint64_t own, const struct share_count *cum,
+				    uint64_t samples)
+{
+	struct interval i = share_interval(own, samples);
+	double plain = interval_half(share_interval(cum->samples, samples));
+	double wider = interval_half(cum->sure.again) / plain;
+	double share = samples ? (double)own / (double)samples : 0;
+	double half = interval_half(i) * (wider > 1 ? wider : 1);
+
+	if (!(half < 1))
+		return i;
+	i.low = share > half ? share - half : 0;
+	i.high = share + half < 1 ? share + half : 1;
+	return i;
+}
+
+/* With mine=1 what libraries do counts for who called them. */
+static void answer_own(struct request *r, const struct key_share *s,
+		       const uint64_t *own, uint64_t samples)
+{
+	struct key_share mine = *s;
+
+	if (origin_is_library(reader_function(r->view->reader, s->key)))
+		return;
+	mine.flat.samples = own[s->key];
+	mine.flat.sure.again = own_interval(own[s->key], &s->cum, samples);
+	answer_share(r, &mine);
+}
+
+int answer_top(struct request *r, struct error *err)
+{
+	struct recording_view *v = r->view;
+	uint64_t *own = NULL;
+	int status = counted_top(r, v, err);
+
+	if (status < 0)
+		return status;
+	answer_counts(r, v->profile);
+	if (query_flag(&r->query, "mine"))
+		own = own_self(v->profile);
+	json_open(r->json, "rows", '[');
+	for (uint32_t i = 0; i < v->top.n_items; i++)
+		if (own)
+			answer_own(r, &v->top.items[i], own,
+				   v->profile->samples);
+		else
+			answer_share(r, &v->top.items[i]);
+	json_close(r->json);
+	free(own);
+	return 0;
+}
+
+int answer_files(struct request *r, struct error *err)
+{
+	struct recording_view *v = r->view;
+	struct json *j = r->json;
+	int status = counted_lines(r, v, err);
+
+	if (status < 0)
+		return status;
+	answer_counts(r, v->profile);
+	json_open(j, "files", '[');
+	for (uint32_t i = 0; i < v->lines.n_files; i++) {
+		const struct file_lines *f = &v->lines.files[i];
+		size_t size;
+
+		json_open(j, NULL, '[');
+		json_string(j, NULL, f->file);
+		json_string(j, NULL, origin_short_path(f->file, v->base));
+		json_number(j, f->flat);
+		json_number(j, f->cum);
+		json_bool(j, NULL, reader_source(v->reader, f->file, &size));
+		json_close(j);
+	}
+	json_close(j);
+	return 0;
+}
+
+static void answer_line(struct request *r, const struct line *l)
+{
+	json_open(r->json, NULL, '[');
+	json_number(r->json, l->number);
+	json_number(r->json, l->flat.samples);
+	json_number(r->json, l->cum.samples);
+	answer_interval(r->json, l->flat.sure.again);
+	json_number(r->json, mention(r, l->function));
+	json_close(r->json);
+}
+
+int answer_source(struct request *r, struct error *err)
+{
+	struct recording_view *v = r->view;
+	const char *path = query_text(&r->query, "path", ""), *text;
+	const struct file_lines *f = NULL;
+	size_t size;
+	int status = counted_lines(r, v, err);
+
+	if (status < 0)
+		return status;
+	answer_counts(r, v->profile);
+	for (uint32_t i = 0; i < v->lines.n_files; i++)
+		if (!strcmp(v->lines.files[i].file, path))
+			f = &v->lines.files[i];
+	json_open(r->json, "lines", '[');
+	for (uint32_t i = 0; f && i < f->n_lines; i++)
+		answer_line(r, &f->lines[i]);
+	json_close(r->json);
+	text = reader_source(v->reader, path, &size);
+	if (text)
+		json_bytes(r->json, "text", text, size);
+	else
+		json_null(r->json, "text");
+	return 0;
+}
+
+int answer_search(struct request *r, struct error *err)
+{
+	struct search s;
+	struct profile *p;
+	int status = counted_profile(r, r->view, &p, err);
+
+	if (!status)
+		status = search_functions(&s, p, query_text(&r->query, "q", ""),
+					  err);
+	if (status < 0)
+		return status;
+	answer_counts(r, p);
+	json_int(r->json, "matched", (int64_t)s.samples);
+	json_int(r->json, "self", (int64_t)s.self);
+	json_numbers(r->json, "hits");
+	for (uint32_t i = 0; i < reader_functions(p->reader); i++)
+		if (s.hits[i])
+			json_number(r->json, i);
+	json_close(r->json);
+	search_release(&s);
+	return 0;
+}

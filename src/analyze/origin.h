@@ -1,0 +1,28 @@
+/* Whose code a function is: the user's own, or that of a library. */
+#ifndef PYROMETER_ANALYZE_ORIGIN_H
+#define PYROMETER_ANALYZE_ORIGIN_H
+
+#include <stdbool.h>
+
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "record/reader.h"
+
+/* Whether it is library code: installed packages, the standard library, frozen
+ * modules, the little scripts that installers put into bin/, native code. What
+ * has no file to tell by (exec'd code, "<stdin>") is the user's. */
+bool origin_is_library(const struct function_info *function);
+
+/* Append the package or module of a library function: "json", "numpy". */
+void origin_package(const struct function_info *function, struct buffer *out);
+
+/* The length of the directory (with its slash) that all files of the user's own
+ * code in the recording have in common. */
+size_t origin_base(const struct reader *reader);
+
+/* The part of a path that tells people most: from the package on for library
+ * code, without the first `base` bytes for the rest. Points into `file`. */
+const char *origin_short_path(const char *file, size_t base);
+
+#endif

@@ -1,0 +1,25 @@
+/* Functions whose name or file matches an expression. */
+#ifndef PYROMETER_ANALYZE_SEARCH_H
+#define PYROMETER_ANALYZE_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+#include "base/error.h"
+
+struct search {
+	bool *hits; /* by function */
+	uint32_t n_hits;
+	uint64_t samples; /* of stacks with at least one of them */
+	uint64_t self;	  /* of these, with one as their innermost frame */
+};
+
+/* `pattern` is an extended regular expression (regex(7)) that may match
+ * anywhere, in any case of letters. Fails (-ERR_USAGE) when it is none. Free
+ * with search_release. */
+int search_functions(struct search *s, const struct profile *p,
+		     const char *pattern, struct error *err);
+void search_release(struct search *s);
+
+#endif
