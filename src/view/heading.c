@@ -1,0 +1,264 @@
+#include "view/heading.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static const char *const mode_texts[] = {
+	[MODE_WALL] = "wall time of every thread",
+	[MODE_CPU] = "time on a CPU",
+	[MODE_GIL] = "time with the GIL",
+};
+
+const char *view_program(const struct profile *p)
+{
+	const struct process_info *process;
+
+	if (!reader_processes(p->reader))
+		return "";
+	process = reader_process(p->reader, 0);
+	return process->command[0] ? process->command : process->exe;
+}
+
+static void add_program(struct buffer *out, const struct view_request *r)
+{
+	struct view_line line = view_line(out, r->style);
+	uint32_t n = reader_processes(r->profile->reader);
+
+	view_add_cut(&line, INK_STRONG, view_program(r->profile),
+		     line.left - (n > 1 ? 24 : 0), false);
+	if (n > 1)
+		view_add_format(&line, INK_PLAIN, "  and %u more process%s",
+				n - 1, n > 2 ? "es" : "");
+	view_end(&line);
+}
+
+static void add_start(struct view_facts *facts, uint64_t wall_start)
+{
+	time_t seconds = (time_t)(wall_start / NS_PER_SECOND);
+	struct tm tm;
+	char text[32];
+
+	if (!wall_start || !localtime_r(&seconds, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		return;
+	view_fact(facts, INK_DIM, "recorded %s", text);
+}
+
+static void add_rate(struct view_facts *facts,
+		     const struct recording_info *info)
+{
+	double seconds = (double)info->duration / NS_PER_SECOND;
+	struct view_number length = view_seconds(seconds);
+
+	if (info->period)
+		view_fact(facts, INK_DIM, "%s at %s/s", length.text,
+			  view_count(NS_PER_SECOND / info->period).text);
+	else
+		view_fact(facts, INK_DIM, "%s as fast as possible",
+			  length.text);
+}
+
+static uint32_t threads_seen(const struct profile *p, uint64_t *on_cpu)
+{
+	uint32_t n = 0;
+
+	*on_cpu = 0;
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		n += p->threads[i].samples > 0;
+		*on_cpu += p->threads[i].on_cpu;
+	}
+	return n;
+}
+
+static void add_counts(struct view_facts *facts, const struct profile *p)
+{
+	uint64_t on_cpu;
+	uint32_t threads = threads_seen(p, &on_cpu);
+
+	view_fact(facts, INK_DIM, "%s samples of %u thread%s",
+		  view_count(p->samples).text, threads,
+		  threads == 1 ? "" : "s");
+	view_fact(facts, INK_DIM, "CPU time %s",
+		  view_seconds((double)on_cpu * p->seconds_per_sample).text);
+}
+
+static void add_patterns(struct view_facts *facts, const char *what,
+			 const char *const *patterns, size_t n)
+{
+	struct buffer list = BUFFER_INIT;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		buffer_printf(&list, "%s%s", i ? " or " : "", patterns[i]);
+	view_fact(facts, INK_WARM, "%s %s", what, buffer_text(&list));
+	buffer_release(&list);
+}
+
+static bool has_filter(const struct profile_filter *f)
+{
+	return f->mode != MODE_WALL || f->n_threads || f->n_functions ||
+	       f->n_files || f->n_pids || f->from || f->to;
+}
+
+static void add_window(struct view_facts *facts, const struct profile *p)
+{
+	double from = (double)p->filter.from / NS_PER_SECOND;
+
+	if (p->filter.from || p->filter.to)
+		view_fact(facts, INK_WARM, "from %s to %s",
+			  view_seconds(from).text,
+			  view_seconds(from + p->duration).text);
+}
+
+static void add_pids(struct view_facts *facts, const struct profile_filter *f)
+{
+	for (size_t i = 0; i < f->n_pids; i++)
+		view_fact(facts, INK_WARM, "process %u", f->pids[i]);
+}
+
+static void add_filter(struct buffer *out, const struct view_request *r)
+{
+	const struct profile *p = r->profile;
+	const struct profile_filter *f = &p->filter;
+	struct view_facts facts = view_facts(out, r->style);
+
+	if (!has_filter(f))
+		return;
+	view_fact(&facts, INK_WARM, "showing %s", mode_texts[f->mode]);
+	add_patterns(&facts, "thread", f->threads, f->n_threads);
+	add_patterns(&facts, "function", f->functions, f->n_functions);
+	add_patterns(&facts, "file", f->files, f->n_files);
+	add_pids(&facts, f);
+	add_window(&facts, p);
+	if (p->samples < p->all_samples)
+		view_fact(&facts, INK_WARM, "%s of %s samples there",
+			  view_count(p->samples).text,
+			  view_count(p->all_samples).text);
+	view_facts_end(&facts);
+}
+
+static void add_python(struct view_facts *facts, const struct profile *p)
+{
+	const struct process_info *process;
+
+	if (!reader_processes(p->reader))
+		return;
+	process = reader_process(p->reader, 0);
+	if (process->python[0])
+		view_fact(facts, INK_DIM, "Python %s", process->python);
+	view_fact(facts, INK_DIM, "pid %u", process->pid);
+}
+
+void view_heading(struct buffer *out, const struct view_request *r)
+{
+	const struct profile *p = r->profile;
+	const struct recording_info *info = reader_info(p->reader);
+	struct view_facts facts = view_facts(out, r->style);
+
+	add_program(out, r);
+	add_python(&facts, p);
+	add_start(&facts, info->wall_start);
+	add_rate(&facts, info);
+	add_counts(&facts, p);
+	view_facts_end(&facts);
+	add_filter(out, r);
+	buffer_add_byte(out, '\n');
+}
+
+void view_nothing(struct buffer *out, const struct view_request *r)
+{
+	struct view_line line = view_line(out, r->style);
+
+	view_add(&line, INK_ALERT,
+		 r->profile->all_samples
+			 ? "No sample passes the filters."
+			 : "There are no samples in this time.");
+	view_end(&line);
+}
+
+static void add_problem(struct view_facts *facts, uint64_t n, uint64_t of,
+			const char *what)
+{
+	double share = of ? (double)n / (double)of : 0;
+
+	if (n)
+		view_fact(facts, share > 0.01 ? INK_ALERT : INK_DIM,
+			  "%s %s (%.2g%%)", view_count(n).text, what,
+			  100 * share);
+}
+
+static void add_problems(struct view_facts *facts, const struct profile *p)
+{
+	const struct recording_info *info = reader_info(p->reader);
+
+	add_problem(facts, info->missed, info->ticks + info->missed,
+		    "ticks missed");
+	add_problem(facts, info->lost, info->samples + info->lost, "lost");
+	add_problem(facts, p->torn, p->samples, "torn");
+	add_problem(facts, p->unreadable, p->samples, "partly unreadable");
+	add_problem(facts, p->unproven, p->samples, "unproven");
+	if (!info->missed && !info->lost && !p->torn && !p->unreadable &&
+	    !p->unproven)
+		view_fact(facts, INK_DIM, "none missed, torn or unproven");
+}
+
+static void add_cost(struct view_facts *facts,
+		     const struct recording_info *info)
+{
+	if (info->duration)
+		view_fact(facts, INK_DIM, "recorder used %.2g%% of a core",
+			  100 * (double)info->recorder_cpu /
+				  (double)info->duration);
+}
+
+static void add_left_out(struct view_facts *facts, uint32_t filter)
+{
+	if (filter & FILTER_CPU)
+		view_fact(facts, INK_WARM, "recorded only on a CPU");
+	if (filter & FILTER_GIL)
+		view_fact(facts, INK_WARM, "recorded only with the GIL");
+	if (filter & FILTER_THREADS)
+		view_fact(facts, INK_WARM, "recorded only some threads");
+}
+
+static void add_sentence(struct buffer *out, const struct view_style *style,
+			 enum ink ink, const char *text)
+{
+	struct view_facts facts = view_facts(out, style);
+
+	if (text && *text) {
+		view_fact(&facts, ink, "%s", text);
+		view_facts_end(&facts);
+	}
+}
+
+void view_footing(struct buffer *out, const struct profile *p,
+		  const struct view_style *style,
+		  const struct view_certainty *certainty)
+{
+	const struct recording_info *info = reader_info(p->reader);
+	struct view_facts facts = view_facts(out, style);
+
+	view_fact(&facts, INK_DIM, "%s samples in %s",
+		  view_count(p->samples).text, view_seconds(p->duration).text);
+	add_problems(&facts, p);
+	add_cost(&facts, info);
+	add_left_out(&facts, info->filter);
+	if (certainty->half > 0)
+		view_fact(&facts, INK_DIM,
+			  style->unicode
+				  ? "shares within \xc2\xb1%s points (95%%)"
+				  : "shares within +-%s points (95%%)",
+			  view_points(certainty->half).text);
+	view_facts_end(&facts);
+	if (certainty->drifts)
+		add_sentence(
+			out, style, INK_DIM,
+			"~ changes over time: another recording may differ by more");
+	add_sentence(out, style, INK_ALERT, reader_notice(p->reader));
+	add_sentence(out, style, INK_WARM, info->note);
+}
