@@ -1,0 +1,91 @@
+// Numbers for people, and elements with text that stays text.
+
+/** @param {number} seconds */
+export function seconds(seconds) {
+	const units = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]];
+	for (const [size, unit] of units)
+		if (Math.abs(seconds) >= Number(size) * 0.9995)
+			return `${digits(seconds / Number(size))} ${unit}`;
+	return seconds ? `${digits(seconds * 1e9)} ns` : "0 s";
+}
+
+function digits(v) {
+	const a = Math.abs(v);
+	return v.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
+}
+
+/** @param {number} share */
+export function percent(share) {
+	const v = share * 100;
+	return `${v.toFixed(Math.abs(v) >= 9.95 ? 1 : 2)}%`;
+}
+
+export function count(n) {
+	return n.toLocaleString("en");
+}
+
+/**
+ * Make an element. Children that are text become text nodes, whatever is in
+ * them.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [properties] "on..." are listeners
+ * @param {...(Node | string | null | undefined)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function make(tag, properties = {}, ...children) {
+	const element = document.createElement(tag);
+	for (const [name, value] of Object.entries(properties)) {
+		if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+		else if (name === "class") element.className = value;
+		else if (value === true) element.setAttribute(name, "");
+		else if (value !== false && value !== undefined) element.setAttribute(name, value);
+	}
+	element.append(...children.filter((child) => child !== null && child !== undefined));
+	return element;
+}
+
+/** The element with this id, which is there. */
+export function byId(id) {
+	return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** The search field. */
+export function searchField() {
+	return /** @type {HTMLInputElement} */ (document.getElementById("search"));
+}
+
+/** Say something for a moment. */
+export function notify(text) {
+	const box = byId("notice");
+	box.textContent = text;
+	box.hidden = false;
+	clearTimeout(Number(box.dataset.timer));
+	box.dataset.timer = String(setTimeout(() => { box.hidden = true; }, 2500));
+}
+
+/** A place where nothing is to be seen, and why. */
+export function emptyNote(title, text) {
+	return make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, text));
+}
+
+/** Hand a file to the reader. */
+export function save(name, blob) {
+	const address = URL.createObjectURL(blob);
+	make("a", { href: address, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+export async function copyText(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch { // a page from a disk may not; the old way can
+		const area = make("textarea", { class: "unseen" });
+		area.value = text;
+		document.body.append(area);
+		area.select();
+		document.execCommand("copy");
+		area.remove();
+	}
+	notify("Copied");
+}
