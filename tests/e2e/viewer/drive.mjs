@@ -1,0 +1,63 @@
+// drive.mjs ADDRESS [SCENARIO]...: let scenarios act on the viewer in Chromium.
+// Prints a JSON object: for each its failure, or null. Whatever a scenario is
+// about, errors on the console and requests to elsewhere are failures.
+import { createRequire } from "node:module";
+import { scenarios } from "./scenarios.mjs";
+
+const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const [address, ...chosen] = process.argv.slice(2);
+const own = new URL(address).origin;
+
+function watch(page, problems) {
+  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (/^(https?|wss?|ftp):/.test(url) && new URL(url).origin !== own) problems.push(`request: ${url}`);
+  });
+}
+
+async function play(browser, scenario) {
+  const problems = [];
+  const context = await browser.newContext({
+    viewport: scenario.viewport ?? { width: 1280, height: 720 }, colorScheme: "light", acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10000);
+  watch(page, problems);
+  const open = async (hash = "") => {
+    await page.goto("about:blank");
+    await page.goto(address + hash);
+    await page.waitForSelector("body[data-started], body[data-failed]");
+  };
+  try {
+    await open(scenario.hash);
+    await scenario.act(page, open);
+    await page.waitForTimeout(50);
+    if (problems.length) throw new Error(problems.join("\n"));
+    return null;
+  } catch (error) {
+    return [error.stack, ...problems].join("\n");
+  } finally {
+    await context.close();
+  }
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+const names = Object.keys(scenarios).filter((name) => !chosen.length || chosen.includes(name));
+const results = {};
+
+async function playAll(list) {
+  for (let name; (name = list.shift());) results[name] = await play(browser, scenarios[name]);
+}
+
+// Most of the time is waiting: some at once, but one by one those that copy,
+// since there is one clipboard.
+const together = names.filter((name) => !scenarios[name].alone);
+await Promise.all(Array.from({ length: 3 }, () => playAll(together)));
+await playAll(names.filter((name) => scenarios[name].alone));
+await browser.close();
+console.log(JSON.stringify(results));

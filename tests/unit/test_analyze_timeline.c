@@ -1,0 +1,143 @@
+#include "analyze/timeline.h"
+#include "analyze_support.h"
+
+#define MS FAKE_PERIOD
+
+static struct profile *window(struct fake *f, struct profile_filter *filter,
+			      uint64_t from, uint64_t to)
+{
+	*filter = (struct profile_filter){ .from = from, .to = to };
+	if (!f->reader)
+		fake_open(f);
+	return profile_uncounted(f->reader, filter);
+}
+
+/* Ticks 0 to 9: A holds the GIL; B waits for it, is off CPU, collects. */
+static struct fake make(void)
+{
+	struct fake f = fake_begin();
+	uint32_t a = fake_thread(&f, 0, 100, "A");
+	uint32_t b = fake_thread(&f, 0, 2, "B");
+	uint32_t run = fake_stack(&f, "main;run"),
+		 wait = fake_stack(&f, "wait");
+
+	for (int i = 0; i < 10; i++) {
+		fake_tick(&f);
+		if (i < 8)
+			fake_see(&f, a, run, FAKE_CPU);
+		fake_see(&f, b, wait,
+			 i < 4	 ? STATE_GIL_WAIT
+			 : i < 8 ? 0
+				 : STATE_GC | FAKE_CPU);
+	}
+	return f;
+}
+
+static void counts_states_in_buckets(void **state)
+{
+	struct fake f = make();
+	struct profile_filter filter;
+	struct profile *p = window(&f, &filter, 0, 10 * MS);
+	struct timeline t;
+
+	assert_int_equal(timeline_count(&t, p, 5, NULL, NULL), 0);
+	assert_float_equal(t.lanes[0][1][LANE_GIL], 1, 0.05);
+	assert_float_equal(t.lanes[0][3][LANE_GIL], 0.75, 0.05);
+	/* Its last sample is at 7 ms, and stands for what follows to 7.5. */
+	assert_float_equal(t.lanes[0][4][LANE_GIL], 0, 0.05);
+	assert_float_equal(t.lanes[1][0][LANE_WAIT], 1, 0.05);
+	assert_float_equal(t.lanes[1][2][LANE_OFF], 1, 0.05);
+	assert_float_equal(t.lanes[1][4][LANE_GC], 0.75, 0.05);
+	timeline_release(&t);
+	profile_free(p);
+	fake_end(&f);
+}
+
+static void shows_a_single_sample(void **state)
+{
+	struct fake f = make();
+	struct profile_filter filter;
+	struct profile *p = window(&f, &filter, 9 * MS - MS / 4, 9 * MS + 1);
+	struct timeline t;
+
+	assert_int_equal(timeline_count(&t, p, 4, NULL, NULL), 0);
+	assert_null(t.lanes[0]);
+	for (int i = 0; i < 4; i++)
+		assert_float_equal(t.lanes[1][i][LANE_GC], 1, 0.05);
+	timeline_release(&t);
+	profile_free(p);
+	fake_end(&f);
+}
+
+static void names_who_held_the_gil(void **state)
+{
+	struct fake f = make();
+	struct moment m;
+
+	fake_open(&f);
+	assert_int_equal(moment_find(&m, f.reader, 1, 2 * MS + 1, NULL), 0);
+	assert_true(m.found);
+	/* Ticks are stored in whole units, a little early. */
+	assert_in_range(m.when, 2 * MS - MS / 8, 2 * MS);
+	assert_int_equal(m.state, STATE_GIL_WAIT);
+	assert_int_equal(m.holder, 0);
+	assert_int_equal(m.first, 0);
+	assert_in_range(m.last, 3 * MS - MS / 8, 3 * MS);
+	assert_int_equal(moment_find(&m, f.reader, 0, 9 * MS, NULL), 0);
+	assert_false(m.found);
+	assert_int_equal(moment_find(&m, f.reader, 99, 9 * MS, NULL), 0);
+	assert_false(m.found);
+	fake_end(&f);
+}
+
+static void is_box(const struct chrono *c, const struct fake *f, uint32_t i,
+		   const char *name, uint32_t depth, uint32_t start,
+		   uint32_t end)
+{
+	const struct chrono_box *b = &c->items[i];
+
+	assert_string_equal(reader_function(f->reader, b->function)->name,
+			    name);
+	assert_int_equal(b->depth, depth);
+	assert_int_equal(b->start, start);
+	assert_int_equal(b->end, end);
+}
+
+static void joins_what_neighbours_share(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct profile_filter filter;
+	struct profile *p;
+	struct chrono c;
+
+	fake_run(&f, t, fake_stack(&f, "main:1;load"), 4);
+	fake_run(&f, t, fake_stack(&f, "main:2;save"), 2);
+	fake_tick(&f);
+	fake_tick(&f);
+	fake_run(&f, t, fake_stack(&f, "main:2;save"), 2);
+	/* Columns that begin a little before what a sample stands for. */
+	p = window(&f, &filter, MS * 3 / 8, 10 * MS + MS * 3 / 8);
+	assert_int_equal(chrono_count(&c, p, t, 10, false, NULL), 0);
+	assert_int_equal(c.count, 5);
+	is_box(&c, &f, 0, "load", 1, 0, 3);
+	is_box(&c, &f, 1, "save", 1, 3, 6);
+	is_box(&c, &f, 2, "main", 0, 0, 6);
+	is_box(&c, &f, 3, "save", 1, 7, 10);
+	is_box(&c, &f, 4, "main", 0, 7, 10);
+	chrono_release(&c);
+	profile_free(p);
+	fake_end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_states_in_buckets),
+		cmocka_unit_test(shows_a_single_sample),
+		cmocka_unit_test(names_who_held_the_gil),
+		cmocka_unit_test(joins_what_neighbours_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
