@@ -1,0 +1,145 @@
+"""How much slower the watched program becomes, at 1 kHz.
+
+The target counts its work in shared memory. Watchers are attached once and
+stopped; then short windows alternate, in random order, in which none or one of
+them runs, and each round gives one ratio of the same process within the same
+second, so that what else the machine does falls out. What is judged is work per
+second of wall time; work per second of the target's own CPU time is steadier on
+a busy machine, but blind to the time for which a core was taken away. One of the watchers is
+bench/empty_wake.c, which wakes on the target's core as often and does nothing:
+beside a sampler that rides that core it tells the machine's price from ours.
+"""
+import signal
+import time
+from typing import NamedTuple
+
+from .. import report
+from ..bench import FAILURES
+from ..process import cpu_time
+from ..statistics import bootstrap, median
+
+HERTZ = 1000
+WINDOW = 0.2   # seconds
+SETTLE = 0.03  # seconds after a switch that are not looked at
+ATTACH = 1.5   # seconds until a watcher surely samples
+BAR = 0.01
+TARGETS = (("CPU-bound", "loop", False), ("call-heavy", "calls", False),
+           ("asyncio", "tasks", True))  # the last: ridden, judged above empty
+
+
+class Watcher:
+    """A program that can be let run for a window at a time."""
+
+    def __init__(self, program):
+        self.program = program
+        self.windows = 0
+
+    def let(self):
+        self.windows += 1
+        self.program.signal(signal.SIGCONT)
+
+    def hold(self):
+        self.program.signal(signal.SIGSTOP)
+
+    def end(self):
+        self.program.signal(signal.SIGCONT)
+        self.program.signal(signal.SIGINT)
+        return self.program.wait()
+
+
+class Nobody:
+    def let(self):
+        pass
+
+    hold = end = let
+
+
+class Speed(NamedTuple):
+    wall: float  # units of work per second
+    cpu: float   # units of work per second of the target's CPU time
+
+
+def speed(target, watcher):
+    """How fast the target works while the watcher runs; None if not at all,
+    on a machine so busy that the target got no turn."""
+    watcher.let()
+    time.sleep(SETTLE)
+    units, cpu, began = target.units(), cpu_time(target.pid), time.monotonic()
+    time.sleep(WINDOW)
+    done = target.units() - units
+    wall, cpu = time.monotonic() - began, cpu_time(target.pid) - cpu
+    watcher.hold()
+    return Speed(done / wall, done / cpu) if done and cpu else None
+
+
+def start(bench, target):
+    """The watchers by name, attached and stopped."""
+    watchers = {"nobody": Nobody()}
+    empty = bench.empty_wake(target, HERTZ)
+    if empty:
+        watchers["empty"] = Watcher(empty)
+    for tool in bench.usable(bench.pyrometer):
+        watchers[tool.name] = Watcher(tool.start(bench.workspace, target, HERTZ))
+    time.sleep(ATTACH)
+    for watcher in watchers.values():
+        watcher.hold()
+    return watchers
+
+
+def alternate(bench, target, watchers):
+    """{name: [speed in each round]}"""
+    return bench.rounds(list(watchers), bench.choose(15, 80),
+                        lambda name: speed(target, watchers[name]))
+
+
+def finish(bench, watchers):
+    """End them; what Pyrometer's recording says, to show that it did sample."""
+    ends = {name: watcher.end() for name, watcher in watchers.items()}
+    ours = ends.get(bench.pyrometer.name)
+    if not ours:
+        return "not measured"
+    try:
+        samples, _, _, _, info = bench.pyrometer.figures(bench.pyrometer.output, ours)
+    except FAILURES as error:
+        return "no recording: %s" % error
+    on = watchers[bench.pyrometer.name].windows * (WINDOW + SETTLE) + ATTACH
+    return "%.0f samples/s, %.0f%% ridden" % (
+        samples / on, 100 * info.get("ridden", 0) / max(1, samples))
+
+
+def slowdowns(speeds, name, base="nobody", by="wall"):
+    return [getattr(b, by) / getattr(x, by) - 1
+            for b, x in zip(speeds[base], speeds[name]) if b and x]
+
+
+def row(what, against, speeds, name, base="nobody", bar=None, said=""):
+    by_cpu = median(slowdowns(speeds, name, base, "cpu"))
+    figures = report.percent(by_cpu) + " by its CPU time" + (", " + said if said else "")
+    return report.Row("slowdown, " + what, against, bootstrap(slowdowns(speeds, name, base)),
+                      report.percent, bar, figures)
+
+
+def rows_of(bench, what, speeds, ridden, said):
+    rows = []
+    ours, bar = bench.pyrometer.name, report.at_most(BAR)
+    if "empty" in speeds:
+        rows.append(row(what + ", an empty wake-up", "", speeds, "empty"))
+    if ours in speeds:
+        rows.append(row(what, "", speeds, ours, bar=None if ridden else bar, said=said))
+    if ours in speeds and ridden and "empty" in speeds:
+        rows.append(row(what, "an empty wake-up", speeds, ours, "empty", bar))
+    return rows
+
+
+def measure(bench):
+    interpreter = bench.python("3.15") or bench.newest()
+    rows = []
+    for what, name, ridden in TARGETS:
+        with bench.target(interpreter, name, count=True) as target:
+            watchers = start(bench, target)
+            try:
+                speeds = alternate(bench, target, watchers)
+            finally:
+                said = finish(bench, watchers)
+        rows += rows_of(bench, what, speeds, ridden, said)
+    return rows

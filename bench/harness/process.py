@@ -1,0 +1,119 @@
+"""Processes: the program that is watched, and the one that watches."""
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import time
+from typing import NamedTuple
+
+
+def cpu_time(pid):
+    """Seconds of CPU time of a process, all its threads, to the nanosecond."""
+    clock = (~pid << 3) | 2  # what clock_getcpuclockid() makes of a PID
+    return time.clock_gettime(clock)
+
+
+class Target:
+    """A program of bench/targets that runs until the `with` block ends."""
+
+    LIFE = 600  # seconds; the block ends it long before
+
+    def __init__(self, workspace, interpreter, name, *args, count=False):
+        self.interpreter = interpreter
+        self.name = name
+        self.script = workspace.path("targets/%s.py" % name)
+        self.command = interpreter.command(interpreter.inside(self.script),
+                                           "--seconds", str(self.LIFE), *args)
+        self.progress = None
+        if count:
+            self._count_in(workspace.new("progress"))
+
+    def _count_in(self, path):
+        with open(path, "w+b") as f:
+            f.write(b"\0" * 8)
+            f.flush()
+            self.progress = mmap.mmap(f.fileno(), 8, prot=mmap.PROT_READ)
+        self.command += ["--progress", self.interpreter.inside(path)]
+
+    def __enter__(self):
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, env=environment)
+        if self.process.stdout.readline() != b"ready\n":
+            self.__exit__()
+            raise RuntimeError("%s did not start" % " ".join(self.command))
+        self.pid = self.process.pid
+        return self
+
+    def __exit__(self, *exception):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def pause(self):
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.kill(self.pid, signal.SIGCONT)
+
+    def units(self):
+        return struct.unpack("=Q", self.progress[:8])[0]
+
+
+def exit_code(status):
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+class Outcome(NamedTuple):
+    """How a program ended and what it used."""
+    status: int
+    text: str     # stdout and stderr together
+    wall: float   # seconds
+    cpu: float    # seconds
+    rss: int      # bytes, at most
+    steady: float  # share of a core used between 40% and 90% of the time, or 0
+
+
+class Program:
+    """A program that is run and whose use of the machine is known afterwards."""
+
+    def __init__(self, command, log):
+        self.command = command
+        self.log = open(log, "w+b")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=subprocess.STDOUT)
+        self.pid = self.process.pid
+
+    def said(self, text, seconds):
+        """Wait until it has written some text."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.alive():
+            if text.encode() in os.pread(self.log.fileno(), 1 << 16, 0):
+                return True
+            time.sleep(0.002)
+        return False
+
+    def alive(self):
+        # Looks without reaping: wait() is to get the resource usage.
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.pid, flags) is None
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def load(self, seconds):
+        """The share of a core it uses for the next `seconds`."""
+        before, began = cpu_time(self.pid), time.monotonic()
+        time.sleep(seconds)
+        return (cpu_time(self.pid) - before) / (time.monotonic() - began)
+
+    def wait(self, steady=0.0):
+        _, status, usage = os.wait4(self.pid, 0)
+        wall = time.monotonic() - self.began
+        self.process.returncode = exit_code(status)
+        self.log.seek(0)
+        text = self.log.read().decode("utf-8", "replace")
+        self.log.close()
+        return Outcome(self.process.returncode, text, wall,
+                       usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, steady)
