@@ -21,8 +21,11 @@
 #define CARE_WAITING   MILLISECOND /* for one that may become a Python */
 #define CARE_CHILDREN  (10u * MILLISECOND) /* with -s */
 #define CARE_EXECS     (50u * MILLISECOND)
-#define FLUSH_EVERY    (2000u * MILLISECOND)
 #define PROGRESS_EVERY (200u * MILLISECOND)
+/* A short recording that breaks off should have something to show, a long one
+ * wants large blocks, which compress better: flush early, then ever later. */
+#define FLUSH_EVERY (2000u * MILLISECOND)
+#define FIRST_FLUSH (FLUSH_EVERY / 32)
 
 struct recorder {
 	struct recorder_options options;
@@ -34,7 +37,8 @@ struct recorder {
 	struct target **targets;
 	uint32_t n_targets, targets_capacity, n_seen;
 	uint64_t start, next, tick;
-	uint64_t last_care, last_flush, last_progress;
+	uint64_t last_care, last_progress;
+	uint64_t last_flush, flush_every;
 	struct recording_info info;
 	char host[256];
 };
@@ -383,8 +387,10 @@ static int report(struct recorder *r, uint64_t now, struct error *err)
 			r->options.progress(r->options.context, &r->info,
 					    r->n_targets);
 	}
-	if (now - r->last_flush >= FLUSH_EVERY) {
+	if (now - r->last_flush >= r->flush_every) {
 		r->last_flush = now;
+		if (r->flush_every < FLUSH_EVERY)
+			r->flush_every *= 2;
 		update_info(r);
 		if (r->writer)
 			status = writer_flush(r->writer, err);
@@ -413,6 +419,7 @@ static int loop(struct recorder *r, struct error *err)
 		sched_precise_timers();
 	r->next = now;
 	r->last_flush = r->last_progress = now;
+	r->flush_every = FIRST_FLUSH;
 	while (!finished(r, now) && status == 0) {
 		status = take_care(r, now, err);
 		if (status < 0)

@@ -21,7 +21,7 @@ def recording_until(path, size, *arguments):
     while not path.exists() or path.stat().st_size < size:
         assert process.poll() is None and time.monotonic() < until
         time.sleep(0.01)
-    time.sleep(0.1)  # it may be in the middle of a flush
+    time.sleep(0.5)  # the first flush comes early: wait for more of them
     return process
 
 
