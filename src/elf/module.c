@@ -156,3 +156,43 @@ size_t module_symbols(const struct module *m, const char *const *names,
 	}
 	return found;
 }
+
+/* `left`: how many symbols may be looked at yet. */
+static void visit_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *h,
+			void (*visit)(void *, const char *, uint64_t, uint64_t),
+			void *context, size_t *left)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = h->sh_entsize ? h->sh_size / h->sh_entsize : 0;
+
+	if (!data || count > *left)
+		return;
+	*left -= count;
+	for (size_t i = 0; i < count; i++) {
+		const char *name;
+		GElf_Sym symbol;
+
+		if (!gelf_getsym(data, (int)i, &symbol) ||
+		    symbol.st_shndx == SHN_UNDEF || !symbol.st_value ||
+		    !symbol.st_size)
+			continue;
+		name = elf_strptr(elf, h->sh_link, symbol.st_name);
+		if (name)
+			visit(context, name, symbol.st_value, symbol.st_size);
+	}
+}
+
+void module_each_symbol(const struct module *m,
+			void (*visit)(void *context, const char *name,
+				      uint64_t address, uint64_t size),
+			void *context)
+{
+	size_t left = SYMBOLS_MAX;
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+
+	while ((section = elf_nextscn(m->elf, section)))
+		if (gelf_getshdr(section, &h) &&
+		    (h.sh_type == SHT_DYNSYM || h.sh_type == SHT_SYMTAB))
+			visit_table(m->elf, section, &h, visit, context, &left);
+}

@@ -37,4 +37,11 @@ bool module_section(const struct module *m, const char *name, uint64_t *address,
 size_t module_symbols(const struct module *m, const char *const *names,
 		      uint64_t *values, size_t n);
 
+/* Visit every symbol that has a name, an address (in the file) and a size, in
+ * both tables. */
+void module_each_symbol(const struct module *m,
+			void (*visit)(void *context, const char *name,
+				      uint64_t address, uint64_t size),
+			void *context);
+
 #endif
