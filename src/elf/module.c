@@ -1,13 +1,10 @@
 #include "elf/module.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -27,43 +24,6 @@ struct module {
 	Elf *elf;
 };
 
-/* Open a file if it is a regular one (devices are mapped too, and opening one
- * may do something) with this inode; 0: with any. */
-static int open_regular(const char *path, uint64_t inode)
-{
-	struct stat st;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    (inode && st.st_ino != inode))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
-/* The file of a mapping; a path may by now name another file, so the inode is
- * compared. (Overlay file systems report another device in maps than stat
- * does, so the device is not.) */
-static int open_mapping(pid_t pid, const struct mapping *mapping)
-{
-	char path[PATH_MAX + 64];
-	int fd;
-
-	if (mapping->path[0] != '/' || !mapping->inode)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid,
-		 mapping->path);
-	fd = open_regular(path, mapping->inode);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)mapping->start,
-		 (unsigned long long)mapping->end);
-	fd = open_regular(path, 0);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	return open_regular(path, mapping->inode);
-}
-
 /* Takes the descriptor and the libelf handle over, whatever comes of it. */
 static int open_elf(struct module **out, int fd, Elf *elf)
 {
@@ -81,15 +41,23 @@ static int open_elf(struct module **out, int fd, Elf *elf)
 	return 0;
 }
 
-int module_open_mapped(struct module **out, pid_t pid,
-		       const struct mapping *mapping)
+int module_open_by(struct module **out, const struct opener *opener,
+		   const struct mapping *mapping)
 {
-	int fd = open_mapping(pid, mapping);
+	int fd = opener_open(opener, mapping);
 
 	if (fd < 0)
 		return -ERR_NOT_FOUND;
 	elf_version(EV_CURRENT);
 	return open_elf(out, fd, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+}
+
+int module_open_mapped(struct module **out, pid_t pid,
+		       const struct mapping *mapping)
+{
+	struct process_opener files = opener_of_process(pid);
+
+	return module_open_by(out, &files.opener, mapping);
 }
 
 /* libelf asks for a pointer to bytes that may be changed, and changes none. */

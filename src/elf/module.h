@@ -10,13 +10,15 @@
 
 #include "base/error.h"
 #include "os/maps.h"
+#include "os/opener.h"
 
 struct module;
 
-/* Open the file behind a mapping of a process, through the process's own root,
- * so that containers and other roots work; deleted files through
- * /proc/PID/map_files or /proc/PID/exe. -ERR_NOT_FOUND when it is no ELF file
- * of this machine's kind or cannot be opened. */
+/* Open the file behind a mapping. -ERR_NOT_FOUND when it is no ELF file of this
+ * machine's kind or cannot be opened. */
+int module_open_by(struct module **out, const struct opener *opener,
+		   const struct mapping *mapping);
+/* The same for a live process. */
 int module_open_mapped(struct module **out, pid_t pid,
 		       const struct mapping *mapping);
 /* An object file whose bytes are at hand and stay there (the vdso's). */
