@@ -144,6 +144,11 @@ bool perf_event_arm(const struct perf_event *e, uint64_t ns)
 	return e->fd >= 0 && !ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
+void perf_event_disarm(const struct perf_event *e)
+{
+	perf_event_arm(e, CLOCK_NEVER);
+}
+
 /* ---- records ---- */
 
 /* A place in the ring, and what is left of the record there. */

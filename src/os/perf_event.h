@@ -73,9 +73,10 @@ uint64_t perf_event_head(const struct perf_event *e);
  * once; then nothing is known. No system call. */
 bool perf_event_look(const struct perf_event *e, struct perf_look *out);
 
-/* Let a PERF_AT_CLOCK take the registers once, when the thread has run for
- * `ns`. */
+/* Let a PERF_AT_CLOCK take the registers when the thread has run for `ns`. */
 bool perf_event_arm(const struct perf_event *e, uint64_t ns);
+/* Never again; it would go off every `ns`. */
+void perf_event_disarm(const struct perf_event *e);
 
 /* The newest records of a ring of `size` bytes (a power of two). */
 void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,

@@ -10,9 +10,12 @@ struct cpu_registers {
 	uint64_t pc, sp;
 	uint64_t fp; /* 0: not known */
 	uint64_t lr; /* 0 where the CPU has none */
+	/* x86-64: hand-written and realigned code is walked by these. 0: not
+	 * known. */
+	uint64_t rbx, r10;
 };
 
-#define REGISTERS_PERF_MAX 4
+#define REGISTERS_PERF_MAX 5
 
 /* Which registers to ask a perf event for, and how many these are. */
 extern const uint64_t registers_perf_mask;

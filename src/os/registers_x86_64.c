@@ -6,10 +6,11 @@
 #include "base/error.h"
 #include "os/registers.h"
 
-const uint64_t registers_perf_mask = UINT64_C(1) << PERF_REG_X86_BP |
-				     UINT64_C(1) << PERF_REG_X86_SP |
-				     UINT64_C(1) << PERF_REG_X86_IP;
-const uint32_t registers_perf_count = 3;
+const uint64_t registers_perf_mask =
+	UINT64_C(1) << PERF_REG_X86_BX | UINT64_C(1) << PERF_REG_X86_BP |
+	UINT64_C(1) << PERF_REG_X86_SP | UINT64_C(1) << PERF_REG_X86_IP |
+	UINT64_C(1) << PERF_REG_X86_R10;
+const uint32_t registers_perf_count = 5;
 
 void registers_from_perf(struct cpu_registers *out,
 			 const uint64_t words[REGISTERS_PERF_MAX])
@@ -27,6 +28,8 @@ int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 		return -ERR_GONE;
 	*out = (struct cpu_registers){ .pc = regs.rip,
 				       .sp = regs.rsp,
-				       .fp = regs.rbp };
+				       .fp = regs.rbp,
+				       .rbx = regs.rbx,
+				       .r10 = regs.r10 };
 	return 0;
 }

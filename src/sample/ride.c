@@ -21,10 +21,8 @@ bool rider_wants(const struct rider *r, const struct target_thread *thread)
 	return r->mode == RIDE_ALWAYS || thread->moving > WANT;
 }
 
-bool rider_go(struct rider *r, const struct target_thread *thread)
+bool rider_go_to(struct rider *r, int core)
 {
-	int core = target_thread_core(thread);
-
 	if (!r->possible || core < 0)
 		return false;
 	if (core == r->core)
@@ -37,6 +35,11 @@ bool rider_go(struct rider *r, const struct target_thread *thread)
 	}
 	r->core = core;
 	return true;
+}
+
+bool rider_go(struct rider *r, const struct target_thread *thread)
+{
+	return rider_go_to(r, target_thread_core(thread));
 }
 
 void rider_leave(struct rider *r)

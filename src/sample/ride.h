@@ -47,6 +47,8 @@ void rider_init(struct rider *r, enum ride_mode mode, uint64_t period);
 /* Whether this thread should be read from its own core. */
 bool rider_wants(const struct rider *r, const struct target_thread *thread);
 
+/* Go to a core; -1: unknown. False when it is not permitted. */
+bool rider_go_to(struct rider *r, int core);
 /* Go to the thread's core, if that is known and permitted. */
 bool rider_go(struct rider *r, const struct target_thread *thread);
 /* Leave: run anywhere again. */

@@ -99,6 +99,10 @@ void stack_release(struct stack *s);
  * taken as they were read last: they seldom change, and never alone. */
 void stack_plan(struct stack *s, struct pieces *pieces, bool prove, bool shims);
 
+/* Of a stack that is known not to have changed: the thread state alone, for the
+ * lists that go through it. It is not walked. */
+void stack_plan_state(struct stack *s, struct pieces *pieces);
+
 /* After the read: walk. 0, or -ERR_UNREADABLE when not even the thread state
  * could be read. */
 int stack_walk(struct stack *s, const struct pieces *pieces);

@@ -10,6 +10,7 @@
 
 #define WHOLE_EVERY 500000u /* ns between looks at the lists */
 #define FOLLOWS	    2	    /* times the lists are followed in one look */
+#define GIL_SIZE    256u
 
 void target_new_over(struct target **out, struct memory *memory,
 		     const struct python *python)
@@ -62,6 +63,7 @@ void target_free(struct target *t)
 	free(t->threads);
 	free(t->interpreters);
 	free(t->names);
+	native_free(t->native);
 	pieces_release(&t->pieces);
 	node_table_release(&t->table);
 	codes_free(t->codes);
@@ -198,6 +200,39 @@ bool target_thread_may_run(const struct target_thread *thread)
 	return thread->os_state != 'S' || (thread->state & STATE_GIL);
 }
 
+/* Threads that have not run since they were read are not read again. */
+static bool is_settled(const struct target_thread *thread)
+{
+	return thread->native && native_is_settled(thread->native) &&
+	       thread->good;
+}
+
+static void plan_thread(struct target *t, struct target_thread *thread)
+{
+	struct pieces *p = &t->pieces;
+	bool running = target_thread_may_run(thread);
+	uint64_t at = target_core_address(t, thread);
+
+	if (is_settled(thread)) {
+		stack_plan_state(&thread->stack, p);
+		return;
+	}
+	stack_plan(&thread->stack, p, running && t->whole, t->whole);
+	if (at && running && t->whole)
+		pieces_add(p, at, &thread->core, 4);
+}
+
+/* The tops of the stacks of threads that stand. */
+static void plan_native(struct target *t)
+{
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+
+		if (thread->standing && !thread->known)
+			native_plan(thread, &t->pieces);
+	}
+}
+
 static void plan_look(struct target *t)
 {
 	struct pieces *p = &t->pieces;
@@ -212,15 +247,9 @@ static void plan_look(struct target *t)
 		pieces_add(p, t->python.current, &t->current, 8);
 	for (uint32_t i = 0; i < t->n_interpreters; i++)
 		plan_gil(t, &t->interpreters[i]);
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		struct target_thread *thread = t->threads[i];
-		bool running = target_thread_may_run(thread);
-		uint64_t at = target_core_address(t, thread);
-
-		stack_plan(&thread->stack, p, running && t->whole, t->whole);
-		if (at && running && t->whole)
-			pieces_add(p, at, &thread->core, 4);
-	}
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		plan_thread(t, t->threads[i]);
+	plan_native(t);
 }
 
 /* ---- what a thread was doing ---- */
@@ -266,6 +295,18 @@ static bool runs_elsewhere(const struct target *t,
 	return false;
 }
 
+bool target_in_gil(const struct target *t, const struct target_thread *thread,
+		   uint64_t address)
+{
+	const struct target_interpreter *i =
+		&t->interpreters[thread->interpreter];
+
+	if (t->python.gil_start)
+		return address >= t->python.gil_start &&
+		       address < t->python.gil_end;
+	return i->gil && address >= i->gil && address < i->gil + GIL_SIZE;
+}
+
 uint32_t target_thread_state(const struct target *t,
 			     const struct target_thread *thread)
 {
@@ -299,6 +340,8 @@ static void walk_thread(struct target *t, struct target_thread *thread)
 	const struct layout *l = &t->python.layout;
 	uint64_t before = place_of(&thread->stack);
 
+	if (is_settled(thread))
+		return;
 	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
 	if (!thread->good)
 		return;
@@ -350,6 +393,8 @@ int target_look_thread(struct target *t, struct target_thread *thread)
 		pieces_add(&t->pieces, t->python.current, &t->current, 8);
 	plan_gil(t, i);
 	stack_plan(&thread->stack, &t->pieces, true, true);
+	if (thread->native && thread->native->standing)
+		native_plan(thread->native, &t->pieces);
 	status = pieces_read(&t->pieces, t->memory);
 	thread->good = status == 0;
 	if (status < 0)

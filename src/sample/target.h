@@ -19,6 +19,7 @@
 #include "python/names.h"
 #include "python/python.h"
 #include "record/writer.h"
+#include "sample/native.h"
 #include "sample/nodes.h"
 #include "sample/stack.h"
 
@@ -26,6 +27,7 @@ struct target_thread {
 	struct stack stack;
 	struct node_path path;
 	struct os_thread os;
+	struct native_thread *native; /* for the look that is going on; NULL */
 	uint32_t interpreter; /* index in target->interpreters */
 	uint64_t pthread;     /* the C library's id; 0: not started yet */
 	uint64_t serial;      /* CPython's count of threads, where it has one */
@@ -66,6 +68,7 @@ struct target {
 	struct memory *memory;
 	struct python python;
 	struct writer *writer; /* NULL: nothing is recorded (dump) */
+	struct native *native; /* NULL: no native stacks */
 	struct codes *codes;
 	struct node_table table;
 	uint32_t record; /* id in the recording */
@@ -132,6 +135,10 @@ int target_thread_core(const struct target_thread *thread);
 /* Where the thread keeps its core (4 bytes), or 0. */
 uint64_t target_core_address(const struct target *t,
 			     const struct target_thread *thread);
+
+/* Whether an address that a thread sleeps on is part of its GIL. */
+bool target_in_gil(const struct target *t, const struct target_thread *thread,
+		   uint64_t address);
 
 /* Whether the process behind the pid is another one by now, or gone. */
 bool target_is_gone(const struct target *t);

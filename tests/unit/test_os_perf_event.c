@@ -48,7 +48,7 @@ static void put_switch(struct ring *r, bool out, bool preempted, uint64_t time)
 static void put_sample(struct ring *r, uint64_t time, uint64_t sp)
 {
 	uint64_t body[3 + REGISTERS_PERF_MAX] = {
-		time, 1, PERF_SAMPLE_REGS_ABI_64, sp, sp, sp, sp
+		time, 1, PERF_SAMPLE_REGS_ABI_64, sp, sp, sp, sp, sp
 	};
 
 	put(r, PERF_RECORD_SAMPLE, 0, body,
