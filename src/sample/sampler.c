@@ -119,12 +119,13 @@ static bool has_thread(const struct target *t,
 	return false;
 }
 
-int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 {
 	struct target_thread *ridden = ridden_thread(s, t);
 	bool held = false;
 	int status;
 
+	t->ridden = ridden;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
 	status = target_look(t, now);
@@ -144,9 +145,17 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 			thread->state = target_thread_state(t, thread);
 			prove_thread(s, t, thread, held && thread == ridden);
 		}
-		count_thread(&s->counts, thread);
 	}
 	return 0;
+}
+
+int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+{
+	int status = target_rested(t, now) ? 0 : look_and_prove(s, t, now);
+
+	for (uint32_t i = 0; i < t->n_threads && status == 0; i++)
+		count_thread(&s->counts, t->threads[i]);
+	return status;
 }
 
 void sampler_settle(struct sampler *s, struct target *const *targets,

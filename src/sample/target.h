@@ -39,7 +39,7 @@ struct target_thread {
 	/* The last look. */
 	bool good;	/* the walk gave something */
 	uint32_t state; /* enum sample_state */
-	char os_state;	/* as the kernel says: R S D ... */
+	char os_state;	/* R S as os_thread_look() says; 0: gone */
 	uint32_t core;	/* where it runs, from its rseq area or /proc */
 	bool gil_wait;
 	bool went_on;	  /* is at another place than at the look before */
@@ -78,11 +78,15 @@ struct target {
 	/* The plan of a look. */
 	struct pieces pieces;
 	uint64_t head, current;
-	bool whole;	     /* this look has the lists and the proofs */
+	bool whole; /* this look has the lists and the proofs */
+	/* A thread that this look is taken from the core of: it needs no other
+	 * proof. NULL: none. */
+	const struct target_thread *ridden;
 	uint64_t last_whole; /* clock_now() of the last such look */
 
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
+	uint64_t cpu; /* CPU time it had used before the last whole look */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
 
@@ -105,6 +109,11 @@ void target_free(struct target *t);
  * (ID_NONE: none). */
 void target_record(struct target *t, struct writer *writer, uint32_t parent,
 		   uint64_t now_since_start);
+
+/* Whether the process has used no CPU time since before the last look, so that
+ * all is still as that look found it and another would find the same. (Asked
+ * where a whole look is due; in between the answer costs more than a look.) */
+bool target_rested(struct target *t, uint64_t now);
 
 /* Take a look: afterwards each thread's stack, state and `good` are as of now.
  * Stacks are not proven yet. -ERR_GONE when the process has ended. */
