@@ -5,6 +5,10 @@
 #define HOPS	4      /* times a thread is followed to another core */
 #define PAUSE	20000u /* ns between hops: a thread must be let run */
 #define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
+/* A stack that is as it was at the look before needs no second copy, so none is
+ * asked for; but when that turns out wrong it takes a second read. So it is not
+ * tried again for as many looks. */
+#define RESTLESS 16
 
 void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 {
@@ -67,8 +71,11 @@ static void prove_thread(struct sampler *s, struct target *t,
 		rider_forget(thread);
 		return;
 	}
-	if (stack_same_as_before(&thread->stack))
+	if (stack_same_as_before(&thread->stack)) {
+		thread->calm++;
 		return;
+	}
+	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
 	if (!thread->stack.twice && target_look_thread(t, thread) < 0)
 		return;
 	still = stack_stood_still(&thread->stack);

@@ -227,11 +227,12 @@ static void plan_look(struct target *t)
 		plan_gil(t, &t->interpreters[i]);
 	for (uint32_t i = 0; i < t->n_threads; i++) {
 		struct target_thread *thread = t->threads[i];
+		bool ridden = thread == t->ridden;
+		bool whole = t->whole && (ridden || thread->calm < 0);
 		bool running = target_thread_may_run(thread);
 
-		stack_plan(&thread->stack, p,
-			   running && t->whole && thread != t->ridden,
-			   t->whole);
+		stack_plan(&thread->stack, p, running && whole && !ridden,
+			   whole);
 		if (running && t->whole)
 			plan_core(t, thread);
 	}
@@ -343,18 +344,25 @@ static bool whole_is_due(const struct target *t, uint64_t now)
 	return now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
 }
 
+/* Whether the last look was good, and met every thread asleep. */
+static bool slept(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (is_doubtful(t->threads[i]) ||
+		    t->threads[i]->state & STATE_ON_CPU)
+			return false;
+	return t->n_threads;
+}
+
 bool target_rested(struct target *t, uint64_t now)
 {
 	uint64_t before = t->cpu;
 
 	if (!whole_is_due(t, now))
 		return false;
-	t->cpu = process_cpu_time(t->pid);
-	if (!t->n_threads || !before || t->cpu != before)
+	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
+	if (!before || t->cpu != before)
 		return false;
-	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (is_doubtful(t->threads[i]))
-			return false;
 	t->last_os = now; /* what the kernel said still holds, too */
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "sample/target.h"
 
 #include "base/clock.h"
+#include "os/process.h"
 
 #define OS_EVERY    500000u /* ns */
 #define ASK_ALL	    8	    /* with up to so many threads, ask them all */
@@ -85,9 +86,9 @@ static void ask_in_turn(struct target *t, uint32_t n)
 /* Whether the process used more CPU time than its known runners can have. */
 static bool others_ran(struct target *t, uint32_t running, uint64_t elapsed)
 {
-	uint64_t used = t->cpu - t->last_cpu;
+	uint64_t cpu = process_cpu_time(t->pid), used = cpu - t->last_cpu;
 
-	t->last_cpu = t->cpu;
+	t->last_cpu = cpu;
 	return used > running * elapsed + elapsed / 8;
 }
 
