@@ -16,7 +16,7 @@
 #include "record/writer.h"
 
 #define LIST_EVERY  20000000u  /* ns between looks at how many threads */
-#define RELIST      500000000u /* ns after which they are listed anyway */
+#define RELIST	    500000000u /* ns after which they are listed anyway */
 #define THREADS_MAX 32768
 #define FRAMES_MAX  8192
 
@@ -158,8 +158,7 @@ static void watch(struct native *n, struct native_thread *t)
 	if (n->options.source == REGISTERS_STOP)
 		return;
 	status = perf_event_open(&t->event, t->tid, kind,
-				 n->options.kernel &&
-					 kind == PERF_AT_SWITCH,
+				 n->options.kernel && kind == PERF_AT_SWITCH,
 				 &err);
 	t->refused = status < 0;
 	if (status == 0 || status == -ERR_GONE)
@@ -306,8 +305,9 @@ static void learn_modules(struct native *n)
 	}
 	for (; n->n_modules < count; n->n_modules++) {
 		n->modules[n->n_modules] = ID_NONE;
-		n->classes[n->n_modules] = (uint8_t)classify(
-			n, unwinder_module(n->unwinder, n->n_modules));
+		n->classes[n->n_modules] =
+			(uint8_t)classify(n, unwinder_module(n->unwinder,
+							     n->n_modules));
 	}
 }
 

@@ -49,15 +49,15 @@ struct native_options {
 	enum register_source source; /* REGISTERS_NONE: no native stacks */
 	bool kernel;		     /* the kernel's frames too */
 	bool internals;		     /* fold nothing */
-	pid_t own; /* a child of ours; see struct stop */
+	pid_t own;		     /* a child of ours; see struct stop */
 };
 
 /* One thread of the process, as the kernel counts them. */
 struct native_thread {
 	pid_t tid;
-	bool present; /* still there (used while listing) */
-	bool refused; /* no event could be opened: no native stack */
-	bool python;  /* this time, Python knows it too */
+	bool present;	 /* still there (used while listing) */
+	bool refused;	 /* no event could be opened: no native stack */
+	bool python;	 /* this time, Python knows it too */
 	uint32_t record; /* id in the recording, of one that Python does not
 			  * know; ID_NONE */
 	bool left_out;
@@ -65,12 +65,12 @@ struct native_thread {
 	struct perf_event event;
 
 	/* The last look. */
-	uint64_t head;	 /* moves when the thread runs */
-	bool running;	 /* on a CPU, or wants to be on one */
-	int core;	 /* that it is or was on; -1: unknown */
-	bool standing;	 /* does not run, and the registers are known */
-	bool known;	 /* and it has been read since it came to stand */
-	long call;	   /* system call that it sleeps in; -1: none, unknown */
+	uint64_t head; /* moves when the thread runs */
+	bool running;  /* on a CPU, or wants to be on one */
+	int core;      /* that it is or was on; -1: unknown */
+	bool standing; /* does not run, and the registers are known */
+	bool known;    /* and it has been read since it came to stand */
+	long call;     /* system call that it sleeps in; -1: none, unknown */
 	uint64_t argument; /* first one of the call */
 	bool looked;	   /* has been looked at before */
 	bool gil_wait;	   /* that call is for the GIL */
@@ -85,11 +85,13 @@ struct native_thread {
 	size_t piece; /* in the plan */
 	bool planned;
 
+	bool good; /* this look has a picture of it, new or as it was */
+
 	/* The last stack that was read and proven. */
-	uint64_t pictured;    /* head of that moment */
+	uint64_t pictured; /* head of that moment */
 	bool has_picture;
 	struct merged merged;
-	uint32_t state;	      /* STATE_NATIVE, _BROKEN, _UNMERGED */
+	uint32_t state; /* STATE_NATIVE, _BROKEN, _UNMERGED */
 	struct merged_path path;
 	uint32_t node; /* of the picture; ID_NONE: not yet looked up */
 	uint64_t epoch;
@@ -109,16 +111,16 @@ struct native {
 	uint32_t n_threads, threads_capacity;
 	struct map by_tid;
 	uint64_t listed, counted; /* when the threads were, last */
-	uint64_t links;	 /* of the list of threads then */
-	int task_fd;	 /* /proc/PID/task */
+	uint64_t links;		  /* of the list of threads then */
+	int task_fd;		  /* /proc/PID/task */
 	pid_t *tids;
 	int tids_capacity;
-	uint8_t *classes;   /* enum module_class of modules */
-	uint32_t *modules;  /* their ids in the recording, ID_NONE */
+	uint8_t *classes;  /* enum module_class of modules */
+	uint32_t *modules; /* their ids in the recording, ID_NONE */
 	uint32_t n_modules, modules_capacity;
 	struct native_frame *frames; /* of the walk that is going on */
-	uint32_t n_refused; /* threads without native stacks */
-	struct error refusal; /* why */
+	uint32_t n_refused;	     /* threads without native stacks */
+	struct error refusal;	     /* why */
 };
 
 /* The best source that is permitted: by trying on ourselves. */

@@ -11,11 +11,11 @@
 
 /* Between the interrupt of its clock and its leaving of the CPU a thread must
  * not have run: the interrupt itself takes some microseconds. */
-#define CLOCK_CLOSE  30000u    /* ns */
-#define CLOCK_SOON   10000u    /* ns in which a clock is to go off */
-#define CLOCK_LATE   3000000u  /* ns that we wait for it */
-#define STACK_MAX    65536u    /* bytes of a stack that are copied */
-#define STACK_BEYOND 64u       /* bytes above the first frame */
+#define CLOCK_CLOSE  30000u   /* ns */
+#define CLOCK_SOON   10000u   /* ns in which a clock is to go off */
+#define CLOCK_LATE   3000000u /* ns that we wait for it */
+#define STACK_MAX    65536u   /* bytes of a stack that are copied */
+#define STACK_BEYOND 64u      /* bytes above the first frame */
 
 /* A thread that sleeps: what it sleeps in, and its registers where no event has
  * them. False when it does not sleep. */
@@ -38,12 +38,10 @@ static bool look_at_sleeper(struct native_thread *t, bool registers)
  * it has run on. */
 static void look_at_unknown(struct native_thread *t)
 {
-	struct os_thread_look look;
-
 	t->standing = look_at_sleeper(t, true);
 	t->running = !t->standing;
-	if (t->running && os_thread_look(&t->os, &look) == 0)
-		t->core = look.cpu;
+	if (t->running)
+		t->core = os_thread_core(&t->os);
 }
 
 static bool has_registers(const struct native *n, const struct perf_look *look)
