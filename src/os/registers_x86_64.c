@@ -15,9 +15,11 @@ const uint32_t registers_perf_count = 5;
 void registers_from_perf(struct cpu_registers *out,
 			 const uint64_t words[REGISTERS_PERF_MAX])
 {
-	*out = (struct cpu_registers){ .fp = words[0],
-				       .sp = words[1],
-				       .pc = words[2] };
+	*out = (struct cpu_registers){ .rbx = words[0],
+				       .fp = words[1],
+				       .sp = words[2],
+				       .pc = words[3],
+				       .r10 = words[4] };
 }
 
 int registers_of_stopped(struct cpu_registers *out, pid_t tid)

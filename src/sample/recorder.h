@@ -24,6 +24,8 @@ struct recorder_options {
 	uint64_t duration; /* ns; 0: until all targets end or `stop` */
 	enum ride_mode ride;
 	bool subprocesses;
+	/* Native stacks; with REGISTERS_NONE none. `own` is not used. */
+	struct native_options native;
 	uint32_t filter;	    /* enum sample_filter */
 	const char *const *threads; /* patterns for FILTER_THREADS */
 	size_t n_threads;

@@ -14,6 +14,11 @@ void rider_init(struct rider *r, enum ride_mode mode, uint64_t period)
 		      (period >= FASTEST_PERIOD || mode == RIDE_ALWAYS);
 }
 
+void rider_insist(struct rider *r)
+{
+	r->possible = true;
+}
+
 bool rider_wants(const struct rider *r, const struct target_thread *thread)
 {
 	if (!r->possible || !(thread->state & (STATE_ON_CPU | STATE_GIL)))

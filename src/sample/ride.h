@@ -44,6 +44,9 @@ struct rider {
 
 void rider_init(struct rider *r, enum ride_mode mode, uint64_t period);
 
+/* Cores are chosen whatever the rate: native stacks want it. */
+void rider_insist(struct rider *r);
+
 /* Whether this thread should be read from its own core. */
 bool rider_wants(const struct rider *r, const struct target_thread *thread);
 
