@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "elf/cold.h"
 #include "elf/module.h"
 
-#define HANDLERS_BELOW 8192u /* bytes: the function is no interpreter itself \
-			      */
+#define HANDLERS_BELOW                                        \
+	8192u /* bytes: the function is no interpreter itself \
+	       */
 
 /* Beginnings of the names of functions through which the interpreter calls. */
 static const char *const call_names[] = {
@@ -127,6 +129,24 @@ static void visit(void *context, const char *name, uint64_t address,
 		}
 }
 
+/* The parts that a stripped file does not name. */
+static void add_cold_parts(struct python_eval *out, const struct module *m,
+			   uint64_t bias)
+{
+	size_t named = out->entries.count;
+
+	for (size_t i = 0; i < named; i++) {
+		const struct address_range *r = &out->entries.items[i];
+		uint64_t start, end;
+
+		if (cold_part(m, r->start - bias, r->end - r->start, &start,
+			      &end))
+			address_ranges_add(&out->entries, start + bias,
+					   end + bias);
+	}
+	address_ranges_sort(&out->entries);
+}
+
 /* The mapping of the beginning of the interpreter's file. */
 static const struct mapping *find_file(const struct python *p,
 				       const struct maps *maps)
@@ -175,13 +195,14 @@ int python_eval_find(struct python_eval *out, const struct python *p,
 		return -ERR_NOT_FOUND;
 	s.bias = module_bias(module, file);
 	module_each_symbol(module, visit, &s);
+	address_ranges_sort(&out->entries);
+	add_cold_parts(out, module, s.bias);
 	module_free(module);
 	if (!out->entries.count) {
 		python_eval_release(out);
 		return -ERR_NOT_FOUND;
 	}
 	find_extent(out, maps, file);
-	address_ranges_sort(&out->entries);
 	address_ranges_sort(&out->calls);
 	out->handlers = p->version >= 0x030e0000 &&
 			total(&out->entries) < HANDLERS_BELOW;
