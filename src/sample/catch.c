@@ -100,7 +100,7 @@ static void walk_pair(struct target *t, const struct pair *p)
 static bool is_between(const struct pair *p)
 {
 	return p->python && !p->python->stack.rooted &&
-	       !p->python->stack.truncated && !p->python->stack.unreadable;
+	       !p->python->stack.truncated;
 }
 
 static bool go(struct sampler *s, const struct target *t,
@@ -243,8 +243,6 @@ static bool some_alone(const struct target *t)
 	return false;
 }
 
-/* The look may have dropped threads and found others, which have no native
- * side yet. */
 int catch_take(struct sampler *s, struct target *t, uint64_t now)
 {
 	int status;
@@ -259,6 +257,7 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now)
 				s->counts.lost += t->n_threads;
 			return status;
 		}
+		link_threads(t); /* the look may have found others */
 		if (some_alone(t))
 			target_look_os(t, now);
 		take_all(s, t);
