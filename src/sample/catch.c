@@ -79,7 +79,7 @@ static bool read_pair(struct target *t, const struct pair *p)
 		native_plan(p->native, &t->pieces);
 		status = pieces_read(&t->pieces, t->memory);
 	}
-	return status == 0 && native_held(t->native, p->native);
+	return status == 0 && native_held(t->native, p->native, &t->pieces);
 }
 
 static void know_wait(const struct target *t, const struct pair *p)
@@ -149,7 +149,7 @@ static bool picture(struct sampler *s, struct target *t, const struct pair *p)
 	if (native_is_settled(n) && (!p->python || p->python->good))
 		return true;
 	if (n->standing && !n->known && (!p->python || p->python->good) &&
-	    !is_between(p) && native_held(t->native, n)) {
+	    !is_between(p) && native_held(t->native, n, &t->pieces)) {
 		walk_pair(t, p);
 		return true;
 	}

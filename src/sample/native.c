@@ -195,6 +195,7 @@ static void drop_absent(struct native *n)
 {
 	uint32_t kept = 0;
 
+	n->armed = NULL;
 	map_clear(&n->by_tid);
 	for (uint32_t i = 0; i < n->n_threads; i++) {
 		struct native_thread *t = n->threads[i];

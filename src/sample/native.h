@@ -14,9 +14,9 @@
  *   clock   Without privilege the kernel tells of switches, but not with which
  *           registers. A clock of the thread's CPU time takes them by its
  *           interrupt and wakes us on the same core, before the thread goes
- *           on; its time and that of the switch that follows must be so close
- *           that the thread did nothing in between. Where a sleeper stands is
- *           known from /proc.
+ *           on. The interrupt also copies the top of the stack: if that is what
+ *           we read, the thread did nothing in between. Where a sleeper stands
+ *           is known from /proc.
  *   stop    No perf events at all: the one running thread is stopped for the
  *           length of a read. Its proof is the stop; that of a sleeper is its
  *           run time in /proc.
@@ -77,6 +77,8 @@ struct native_thread {
 	struct cpu_registers registers;
 	uint32_t n_kernel;
 	uint64_t kernel[PERF_KERNEL_MAX];
+	uint32_t n_proof; /* the stack as it must be; 0: anything is right */
+	unsigned char proof[PERF_STACK_MAX];
 
 	/* The top of the stack. */
 	unsigned char *copy;
@@ -119,6 +121,7 @@ struct native {
 	uint32_t *modules; /* their ids in the recording, ID_NONE */
 	uint32_t n_modules, modules_capacity;
 	struct native_frame *frames; /* of the walk that is going on */
+	struct native_thread *armed; /* whose clock was set; NULL: nobody's */
 	uint32_t n_refused;	     /* threads without native stacks */
 	struct error refusal;	     /* why */
 };
@@ -145,7 +148,12 @@ void native_look(struct native *n, struct native_thread *t);
 /* Ask for the top of its stack. */
 void native_plan(struct native_thread *t, struct pieces *pieces);
 /* After the read: whether it stood still until now. */
-bool native_held(const struct native *n, struct native_thread *t);
+bool native_held(const struct native *n, struct native_thread *t,
+		 const struct pieces *pieces);
+
+/* Sleep until a moment; with clocks, be woken by that of a thread which runs on
+ * this core, if it goes off about then. */
+void native_sleep(struct native *n, int core, uint64_t until);
 
 /* Whether nothing has to be read: it has not run since it was. */
 static inline bool native_is_settled(const struct native_thread *t)
