@@ -13,13 +13,15 @@ struct pair {
 
 /* ---- before the look ---- */
 
+/* A thread that was just born has its maker's id for a moment. The older of two
+ * that claim an id has it; lists begin with the youngest. */
 static void link_threads(struct target *t)
 {
 	struct native *n = t->native;
 
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		n->threads[i]->python = false;
-	for (uint32_t i = 0; i < t->n_threads; i++) {
+	for (uint32_t i = t->n_threads; i-- > 0;) {
 		struct target_thread *thread = t->threads[i];
 		struct native_thread *native =
 			thread->tid ? native_find(n, thread->tid) : NULL;

@@ -397,6 +397,16 @@ static uint32_t walk(struct native *n, struct native_thread *t,
 	return count;
 }
 
+/* A thread that was just born stands behind the system call that made it, for
+ * which the C library has no rule, and has nothing on its stack. */
+static bool is_newborn(const struct native *n, uint32_t count)
+{
+	uint32_t module = n->frames[0].module;
+
+	return count == 1 && module < n->n_modules &&
+	       n->classes[module] == MODULE_START;
+}
+
 void native_walk(struct native *n, struct native_thread *t,
 		 const struct pieces *pieces, const struct stack *python)
 {
@@ -409,7 +419,7 @@ void native_walk(struct native *n, struct native_thread *t,
 
 	in.n_native = walk(n, t, pieces, &why);
 	learn_modules(n);
-	in.complete = why == UNWIND_ROOT;
+	in.complete = why == UNWIND_ROOT || is_newborn(n, in.n_native);
 	in.classes = n->classes;
 	in.n_classes = n->n_modules;
 	if (python) {
