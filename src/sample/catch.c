@@ -31,7 +31,13 @@ static void link_threads(struct target *t)
 			continue;
 		native->python = true;
 		thread->native = native;
+		if (native->partner != thread->stack.tstate)
+			native->has_picture = native->known = false;
 	}
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		if (!n->threads[i]->python && n->threads[i]->partner)
+			n->threads[i]->has_picture = n->threads[i]->known =
+				false;
 }
 
 /* A thread that Python has told of and the kernel's list has not. */

@@ -435,6 +435,7 @@ void native_walk(struct native *n, struct native_thread *t,
 			    UNWIND_NO_MODULE);
 	t->pictured = t->head;
 	t->has_picture = true;
+	t->partner = python ? python->tstate : 0;
 	t->node = ID_NONE;
 }
 

@@ -92,6 +92,7 @@ struct native_thread {
 	/* The last stack that was read and proven. */
 	uint64_t pictured; /* head of that moment */
 	bool has_picture;
+	uint64_t partner; /* thread state that it was taken together with; 0 */
 	struct merged merged;
 	uint32_t state; /* STATE_NATIVE, _BROKEN, _UNMERGED */
 	struct merged_path path;
