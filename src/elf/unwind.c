@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "elf/epilogue.h"
 #include "elf/unwind_code.h"
+#include "elf/unwind_scan.h"
 #include "elf/walk.h"
 
 #define CACHE_BITS	13
@@ -51,6 +52,7 @@ struct unwinder {
 	struct unwind_rule *guesses;
 	size_t guess_count, guess_capacity;
 	struct window window; /* on code */
+	struct scan scan;
 };
 
 static struct unwinder *new_unwinder(struct memory *memory)
@@ -60,6 +62,9 @@ static struct unwinder *new_unwinder(struct memory *memory)
 	u->memory = memory;
 	u->window.memory = memory;
 	u->stack.beyond.memory = memory;
+	u->scan = (struct scan){ .code = &u->code,
+				 .memory = memory,
+				 .stack = &u->stack };
 	u->machine = UNWIND_NATIVE;
 	return u;
 }
@@ -98,6 +103,7 @@ void unwinder_free(struct unwinder *u)
 		return;
 	code_release(&u->code);
 	map_release(&u->guess_of);
+	scan_release(&u->scan);
 	free(u->guesses);
 	free(u);
 }
@@ -230,6 +236,7 @@ struct walk {
 	struct unwinder *u;
 	struct walk_frame at;
 	bool is_return; /* `at.pc` follows a call */
+	bool is_first;	/* the first frame of the thread was found */
 	struct native_frame *frames;
 	uint32_t count, max;
 	enum unwind_end why;
@@ -305,6 +312,19 @@ static bool try_step(struct walk *w, const struct unwind_rule *rule,
 	       is_after_call(w->u, to->pc);
 }
 
+/* Go to where a function without rules, which does not return, was called. */
+static bool step_by_scan(struct walk *w)
+{
+	static const struct unwind_rule rule = { .flags = RULE_GUESS };
+	struct walk_frame to;
+	bool is_root;
+
+	if (!scan_find(&w->u->scan, &w->at, &to, &is_root))
+		return false;
+	w->is_first = is_root;
+	return go_to(w, &to, &rule);
+}
+
 static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
 {
 	const struct unwind_rule *pointer = &w->u->machine->pointer;
@@ -312,11 +332,12 @@ static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
 
 	if (rule->flags & RULE_GUESS && try_step(w, rule, &to))
 		return go_to(w, &to, rule);
-	if (!w->at.fp && w->count > 1)
-		return end(w, UNWIND_ROOT); /* as the ABI marks it */
 	if (try_step(w, pointer, &to))
 		return go_to(w, &to, pointer);
-	return end(w, UNWIND_NO_RULE);
+	if (step_by_scan(w))
+		return true;
+	/* The ABI marks the first frame so. */
+	return end(w, !w->at.fp && w->count > 1 ? UNWIND_ROOT : UNWIND_NO_RULE);
 }
 
 /* Add the frame that we are at, and go to its caller. */
@@ -336,6 +357,8 @@ static bool step(struct walk *w)
 		.module = known ? known->module : UNWIND_NO_MODULE,
 		.is_return = w->is_return,
 	};
+	if (w->is_first)
+		return end(w, UNWIND_ROOT);
 	if (known)
 		rule = known->rule; /* its place may be taken by another */
 	if (is_none(&rule) || rule.flags & RULE_GUESS)

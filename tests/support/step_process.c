@@ -1,10 +1,11 @@
-/* step_process [-every N] [-most N] PROGRAM [ARGUMENT]...
+/* step_process [-every N] [-most N] [-main] PROGRAM [ARGUMENT]...
  *
  * Run a program instruction by instruction and compare, at each of them, the
  * stack that the unwinder finds with the true one. The true one is kept here:
  * whatever a call puts on the stack is a return address until the stack pointer
  * is above it. No table, symbol or frame pointer is asked.
  *
+ * With -main the comparing begins there, and not with the dynamic linker.
  * Prints "steps N wrong N" and what was wrong, by place. x86-64 only. */
 #include <inttypes.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 
 #include "base/map.h"
 #include "elf/unwind.h"
+#include "os/process.h"
 
 #if defined(__x86_64__)
 #define DEPTH_MAX  4096
@@ -184,7 +186,33 @@ static pid_t start(char **argv)
 	return pid;
 }
 
-static void run(struct stepper *s, uint64_t every, uint64_t most)
+/* The address of main, in memory. */
+static uint64_t find_main(pid_t pid)
+{
+	static const char *const names[] = { "main" };
+	struct maps maps = MAPS_INIT;
+	char exe[PATH_MAX];
+	uint64_t at = 0;
+
+	process_exe(pid, exe);
+	if (maps_read(&maps, pid, NULL) < 0)
+		exit(2);
+	for (size_t i = 0; i < maps.count && !at; i++) {
+		const struct mapping *mapping = &maps.items[i];
+		struct module *m;
+
+		if (strcmp(mapping->path, exe) || !mapping->executable ||
+		    module_open_mapped(&m, pid, mapping) < 0)
+			continue;
+		if (module_symbols(m, names, &at, 1))
+			at += module_code_bias(m, mapping);
+		module_free(m);
+	}
+	maps_release(&maps);
+	return at;
+}
+
+static void run(struct stepper *s, uint64_t every, uint64_t most, uint64_t from)
 {
 	int signal = 0;
 
@@ -193,7 +221,9 @@ static void run(struct stepper *s, uint64_t every, uint64_t most)
 	for (uint64_t i = 0; i < most; i++) {
 		int got;
 
-		if (i % every == 0)
+		if (s->regs.rip == from)
+			from = 0;
+		if (i % every == 0 && !from)
 			compare(s);
 		got = step(s, signal);
 		if (got < 0)
@@ -207,26 +237,41 @@ static void run(struct stepper *s, uint64_t every, uint64_t most)
 	kill(s->pid, SIGKILL);
 }
 
+struct options {
+	uint64_t every, most;
+	bool from_main;
+};
+
+/* Returns how many words were options. */
+static int read_options(char **argv, struct options *o)
+{
+	int i = 1;
+
+	*o = (struct options){ 1, UINT64_MAX, false };
+	for (; argv[i] && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "-main"))
+			o->from_main = true;
+		else if (!strcmp(argv[i], "-every") && argv[i + 1])
+			o->every = (uint64_t)atoll(argv[++i]);
+		else if (!strcmp(argv[i], "-most") && argv[i + 1])
+			o->most = (uint64_t)atoll(argv[++i]);
+	}
+	return i;
+}
+
 int main(int argc, char **argv)
 {
 	static struct stepper s;
-	uint64_t every = 1, most = UINT64_MAX;
+	struct options o;
+	int first = read_options(argv, &o);
 
-	while (argc > 2 && argv[1][0] == '-') {
-		if (!strcmp(argv[1], "-every"))
-			every = (uint64_t)atoll(argv[2]);
-		else
-			most = (uint64_t)atoll(argv[2]);
-		argv += 2;
-		argc -= 2;
-	}
-	if (argc < 2)
+	if (first >= argc || !o.every)
 		return 2;
-	s.pid = start(argv + 1);
+	s.pid = start(argv + first);
 	if (memory_open_process(&s.memory, s.pid, NULL) < 0)
 		return 2;
 	renew(&s);
-	run(&s, every, most);
+	run(&s, o.every, o.most, o.from_main ? find_main(s.pid) : 0);
 	printf("steps %" PRIu64 " wrong %" PRIu64 "\n", s.steps, s.wrong);
 	unwinder_free(s.unwinder);
 	memory_free(s.memory);
