@@ -220,6 +220,13 @@ uint64_t module_lowest(const struct module *m)
 	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
+uint64_t module_entry(const struct module *m)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(m->elf, &header) ? header.e_entry : 0;
+}
+
 /* The note in one segment or section of notes. */
 static bool read_build_id(Elf_Data *data, char id[MODULE_BUILD_ID_MAX])
 {

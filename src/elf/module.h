@@ -58,6 +58,9 @@ bool module_loaded_bytes(const struct module *m, uint64_t address,
 /* The lowest address that is loaded; 0 when nothing is. */
 uint64_t module_lowest(const struct module *m);
 
+/* Where the program begins; 0 when it does not say. */
+uint64_t module_entry(const struct module *m);
+
 /* Address (in the file) and size of a section. */
 bool module_section(const struct module *m, const char *name, uint64_t *address,
 		    uint64_t *size);

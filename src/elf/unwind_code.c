@@ -115,6 +115,9 @@ static void read_file(struct code_module *m, const struct module *file,
 	module_build_id(file, m->info.build_id);
 	m->info.bias = module_code_bias(file, &m->mapping);
 	m->table = unwind_table_new(file, machine);
+	m->entry = module_entry(file);
+	if (m->entry)
+		m->entry += m->info.bias;
 }
 
 /* The vdso is in no file system. */

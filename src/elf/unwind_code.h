@@ -9,7 +9,8 @@ struct code_module {
 	struct unwind_module_info info;
 	struct mapping mapping;	    /* of its code; the path is our own */
 	struct unwind_table *table; /* NULL: no rules */
-	bool is_loaded;		    /* `info` and `table` are as they will be */
+	uint64_t entry;		    /* where a program begins; 0: unknown */
+	bool is_loaded;		    /* all of this is as it will be */
 };
 
 struct code_region {

@@ -2,53 +2,20 @@
 
 #include <string.h>
 
-#define PAGE 4096
-
-/* Pages are pieces of their own: behind a stack's last one nothing can be
- * read, and what lies before it still counts. */
-static bool read_window(struct walk_stack *s, uint64_t address)
-{
-	struct memory_piece pieces[WALK_WINDOW / PAGE + 1];
-	size_t n = 0, size = 0;
-	ssize_t got;
-
-	s->window_at = address;
-	s->window_size = 0;
-	while (size < WALK_WINDOW) {
-		size_t part = PAGE - ((address + size) & (PAGE - 1));
-
-		if (part > WALK_WINDOW - size)
-			part = WALK_WINDOW - size;
-		if (address + size + part < address)
-			break;
-		pieces[n++] = (struct memory_piece){ address + size,
-						     s->window + size, part };
-		size += part;
-	}
-	got = n ? memory_readv(s->memory, pieces, n) : 0;
-	s->window_size = got > 0 ? (size_t)got : 0;
-	return s->window_size >= sizeof(uint64_t);
-}
-
-static bool take(const unsigned char *bytes, size_t size, uint64_t from,
-		 uint64_t address, uint64_t *value)
-{
-	uint64_t into = address - from;
-
-	if (size < sizeof(*value) || into > size - sizeof(*value))
-		return false;
-	memcpy(value, bytes + into, sizeof(*value));
-	return true;
-}
-
 bool walk_read(struct walk_stack *s, uint64_t address, uint64_t *value)
 {
-	if (take(s->copy.bytes, s->copy.size, s->copy.address, address, value))
-		return true;
-	if (take(s->window, s->window_size, s->window_at, address, value))
-		return true;
-	return s->memory && read_window(s, address) &&
-	       take(s->window, s->window_size, s->window_at, address, value);
+	uint64_t into = address - s->copy.address;
+	const unsigned char *from;
+	size_t got;
+
+	if (s->copy.size >= sizeof(*value) &&
+	    into <= s->copy.size - sizeof(*value))
+		from = s->copy.bytes + into;
+	else
+		from = window_at(&s->beyond, address, sizeof(*value), &got);
+	if (from)
+		memcpy(value, from, sizeof(*value));
+	return from;
 }
 
 static uint64_t anchor_of(const struct walk_frame *f, uint8_t anchor)
@@ -120,7 +87,7 @@ bool walk_step(struct walk_stack *s, struct walk_frame *f,
 		     machine->ra_in_register ? f->base : 0, &to.pc) ||
 	    !recover(s, f, rule->fp, rule->fp_offset, cfa, f->fp, &to.fp))
 		return false;
-	if ((!machine->ra_in_register || rule->signal) &&
+	if ((!machine->ra_in_register || (rule->flags & RULE_SIGNAL)) &&
 	    !recover(s, f, rule->base, rule->base_offset_words * 8, cfa,
 		     f->base, &to.base))
 		return false;
