@@ -140,6 +140,7 @@ void native_free(struct native *n)
 	free(n->classes);
 	free(n->modules);
 	free(n->frames);
+	free(n->thrown);
 	free(n);
 }
 
@@ -407,6 +408,41 @@ static bool is_newborn(const struct native *n, uint32_t count)
 	       n->classes[module] == MODULE_START;
 }
 
+/* In 3.10 and 3.11 an exception that is thrown into a generator which waits for
+ * another one goes through the first without running it, and yet its frame is
+ * in the list and says that it begins a run. It does not, then. */
+static void withdraw_thrown(struct native *n, const struct stack *python,
+			    struct merge_input *in)
+{
+	uint32_t surplus = merge_surplus(in);
+
+	if (!surplus || in->n_python < 2 ||
+	    python->python->version >> 16 < 0x030a ||
+	    python->python->version >> 16 > 0x030b)
+		return;
+	ALLOC_GROW(n->thrown, in->n_python, n->thrown_capacity);
+	memcpy(n->thrown, in->python, in->n_python * sizeof(*n->thrown));
+	for (uint32_t i = 1; i < in->n_python && surplus; i++)
+		if (n->thrown[i].entry && stack_is_generator(python, i) &&
+		    stack_is_generator(python, i - 1)) {
+			n->thrown[i].entry = false;
+			surplus--;
+		}
+	if (surplus && stack_is_generator(python, 0))
+		n->thrown[0].entry = false;
+	in->python = n->thrown;
+}
+
+/* What is at the leaf beyond the program's own code. */
+static void push_leaf(struct native_thread *t)
+{
+	push_kernel(t);
+	if (t->gil_wait || os_syscall_wait(t->call))
+		merged_push(&t->merged, MERGED_MARK,
+			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
+			    UNWIND_NO_MODULE);
+}
+
 void native_walk(struct native *n, struct native_thread *t,
 		 const struct pieces *pieces, const struct stack *python)
 {
@@ -426,13 +462,10 @@ void native_walk(struct native *n, struct native_thread *t,
 		in.python = python->frames;
 		in.n_python = python->n_frames;
 		in.entered = python->entered;
+		withdraw_thrown(n, python, &in);
 	}
 	t->state = merge_stacks(&t->merged, &in);
-	push_kernel(t);
-	if (t->gil_wait || os_syscall_wait(t->call))
-		merged_push(&t->merged, MERGED_MARK,
-			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
-			    UNWIND_NO_MODULE);
+	push_leaf(t);
 	t->pictured = t->head;
 	t->has_picture = true;
 	t->partner = python ? python->tstate : 0;

@@ -122,6 +122,8 @@ struct native {
 	uint32_t *modules; /* their ids in the recording, ID_NONE */
 	uint32_t n_modules, modules_capacity;
 	struct native_frame *frames; /* of the walk that is going on */
+	struct raw_frame *thrown;    /* Python frames, put right */
+	size_t thrown_capacity;
 	struct native_thread *armed; /* whose clock was set; NULL: nobody's */
 	uint32_t n_refused;	     /* threads without native stacks */
 	struct error refusal;	     /* why */
