@@ -71,4 +71,13 @@ bool module_section(const struct module *m, const char *name, uint64_t *address,
 size_t module_symbols(const struct module *m, const char *const *names,
 		      uint64_t *values, size_t n);
 
+/* A function as symbol tables tell of it, in addresses of the file. */
+struct module_function {
+	uint64_t start, end; /* end: that of the next one's start if not told */
+};
+
+/* All functions by address; *out is free()d by the caller. Returns their
+ * number. */
+size_t module_functions(const struct module *m, struct module_function **out);
+
 #endif

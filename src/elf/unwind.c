@@ -157,10 +157,32 @@ static bool is_none(const struct unwind_rule *rule)
 	return rule->cfa == CFA_NONE && rule->ra != SAVED_UNDEFINED;
 }
 
-static struct unwind_rule guess(struct unwinder *u, uint64_t pc)
+/* What is known of where the function begins and ends. `address` is in it. */
+static struct epilogue_bounds bounds_of(struct unwinder *u,
+					struct code_module *m, uint64_t address)
+{
+	struct epilogue_bounds b = { 0, UINT64_MAX };
+	struct module_function f;
+	uint64_t next;
+
+	if (!m)
+		return b;
+	if (code_function(m, u->opener, address, &f))
+		b = (struct epilogue_bounds){ f.start, f.end };
+	if (!m->table)
+		return b;
+	next = unwind_table_next(m->table, address - m->info.bias);
+	if (next != UINT64_MAX && next + m->info.bias < b.end)
+		b.end = next + m->info.bias;
+	return b;
+}
+
+static struct unwind_rule guess(struct unwinder *u, struct code_module *m,
+				uint64_t address, uint64_t pc)
 {
 	uint32_t i = map_get(&u->guess_of, pc, 0);
 	struct unwind_rule rule = { .cfa = CFA_NONE };
+	struct epilogue_bounds bounds;
 
 	if (i != MAP_NONE)
 		return u->guesses[i];
@@ -169,7 +191,9 @@ static struct unwind_rule guess(struct unwinder *u, uint64_t pc)
 		u->guess_count = 0;
 	}
 	u->window.size = 0; /* the code may have changed */
-	if (!epilogue_rule(&u->window, u->machine, pc, &rule))
+	bounds = bounds_of(u, m, address);
+	if (!epilogue_rule(&u->window, u->machine, pc, &bounds, &rule) &&
+	    !prologue_rule(&u->window, u->machine, pc, &bounds, &rule))
 		rule = (struct unwind_rule){ .cfa = CFA_NONE };
 	ALLOC_GROW(u->guesses, u->guess_count + 1, u->guess_capacity);
 	u->guesses[u->guess_count] = rule;
@@ -181,13 +205,18 @@ static struct unwind_rule make_rule(struct unwinder *u, struct code_module *m,
 				    uint64_t address, uint64_t pc)
 {
 	struct unwind_rule rule = { .cfa = CFA_NONE };
+	uint8_t lost;
 
-	if (!m || !m->table ||
-	    !unwind_table_find(m->table, address - m->info.bias, &rule))
-		rule = (struct unwind_rule){ .cfa = CFA_NONE };
+	if (m && m->table)
+		rule = unwind_table_find(m->table, address - m->info.bias);
 	if ((rule.flags & RULE_SIGNAL || is_none(&rule)) && is_sigreturn(u, pc))
 		return u->machine->signal;
-	return is_none(&rule) ? guess(u, pc) : rule;
+	if (!is_none(&rule))
+		return rule;
+	lost = rule.flags & RULE_LOST;
+	rule = guess(u, m, address, pc);
+	rule.flags |= lost;
+	return rule;
 }
 
 static struct known_rule *slot_of(struct unwinder *u, uint64_t address)
@@ -218,12 +247,15 @@ static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
 	return known;
 }
 
+/* A handler returns to code that nobody called. */
 static bool is_after_call(struct unwinder *u, uint64_t pc)
 {
 	struct known_rule *known = find_rule(u, pc - 1, pc);
 
 	if (!known)
 		return false;
+	if (known->rule.flags & RULE_SIGNAL)
+		return true;
 	if (!(known->rule.flags & (AFTER_CALL | NOT_AFTER_CALL)))
 		known->rule.flags |=
 			epilogue_after_call(u->memory, u->machine, pc)
@@ -319,6 +351,7 @@ static bool step_by_scan(struct walk *w)
 	struct walk_frame to;
 	bool is_root;
 
+	w->u->scan.opener = w->u->opener;
 	if (!scan_find(&w->u->scan, &w->at, &to, &is_root))
 		return false;
 	w->is_first = is_root;
@@ -334,7 +367,7 @@ static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
 		return go_to(w, &to, rule);
 	if (try_step(w, pointer, &to))
 		return go_to(w, &to, pointer);
-	if (step_by_scan(w))
+	if (!(rule->flags & RULE_LOST) && step_by_scan(w))
 		return true;
 	/* The ABI marks the first frame so. */
 	return end(w, !w->at.fp && w->count > 1 ? UNWIND_ROOT : UNWIND_NO_RULE);

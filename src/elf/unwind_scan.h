@@ -16,6 +16,7 @@
 struct scan {
 	const struct code *code;
 	struct memory *memory;
+	const struct opener *opener;
 	struct walk_stack *stack;
 	/* (pc, stack pointer) -> words to the return address */
 	struct map known;
