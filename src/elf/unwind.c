@@ -21,10 +21,10 @@
 #include "elf/unwind_scan.h"
 #include "elf/walk.h"
 
-#define CACHE_BITS	13
-#define REREAD_INTERVAL (NS_PER_SECOND / 10)
-#define FRAME_MAX	(UINT64_C(16) << 20) /* bytes, of one frame */
-#define GUESSES_MAX	65536		     /* kept; then all are forgotten */
+#define CACHE_BITS   13
+#define REREAD_SHARE 20			  /* one part in so many of the time */
+#define FRAME_MAX    (UINT64_C(16) << 20) /* bytes, of one frame */
+#define GUESSES_MAX  65536		  /* kept; then all are forgotten */
 
 struct known_rule {
 	uint64_t address; /* 0: free */
@@ -43,7 +43,7 @@ struct unwinder {
 	struct process_opener files; /* of a live process */
 	const struct unwind_machine *machine;
 	struct code code;
-	uint64_t last_read; /* of the maps */
+	uint64_t reread_from; /* not before: of the maps */
 	struct known_rule cache[1 << CACHE_BITS];
 	struct walk_stack stack;
 	/* What code without tables told, by address: too costly to forget for
@@ -69,6 +69,12 @@ static struct unwinder *new_unwinder(struct memory *memory)
 	return u;
 }
 
+static void set_opener(struct unwinder *u, const struct opener *opener)
+{
+	u->opener = opener;
+	u->scan.opener = opener;
+}
+
 int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
 		 struct error *err)
 {
@@ -80,8 +86,7 @@ int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
 	*out = new_unwinder(memory);
 	(*out)->pid = pid;
 	(*out)->files = opener_of_process(pid);
-	(*out)->opener = &(*out)->files.opener;
-	(*out)->last_read = clock_now();
+	set_opener(*out, &(*out)->files.opener);
 	code_update(&(*out)->code, &maps);
 	maps_release(&maps);
 	return 0;
@@ -92,7 +97,7 @@ int unwinder_new_over(struct unwinder **out, const struct maps *maps,
 		      struct error *err)
 {
 	*out = new_unwinder(memory);
-	(*out)->opener = opener;
+	set_opener(*out, opener);
 	code_update(&(*out)->code, maps);
 	return 0;
 }
@@ -109,16 +114,15 @@ void unwinder_free(struct unwinder *u)
 }
 
 /* Libraries come and go; but what jumps into nowhere must not make us read the
- * maps for every sample. */
+ * maps for every sample, so that is given a small share of the time. */
 static bool reread(struct unwinder *u)
 {
 	struct maps maps = MAPS_INIT;
-	uint64_t now = clock_now();
+	uint64_t start = clock_now(), end;
 	bool changed = false;
 
-	if (!u->pid || now - u->last_read < REREAD_INTERVAL)
+	if (!u->pid || start < u->reread_from)
 		return false;
-	u->last_read = now;
 	if (!maps_read(&maps, u->pid, NULL))
 		changed = code_update(&u->code, &maps);
 	if (changed) {
@@ -127,6 +131,8 @@ static bool reread(struct unwinder *u)
 		u->guess_count = 0;
 	}
 	maps_release(&maps);
+	end = clock_now();
+	u->reread_from = end + REREAD_SHARE * (end - start);
 	return changed;
 }
 
@@ -318,9 +324,13 @@ static bool go_to(struct walk *w, const struct walk_frame *to,
 
 static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 {
-	uint64_t cfa = walk_cfa(&w->u->stack, &w->at, rule);
-	struct walk_frame to = w->at;
+	uint64_t cfa;
+	struct walk_frame to;
 
+	if (!w->at.fp && rule->anchor == ANCHOR_FP)
+		w->at.fp = scan_frame_pointer(&w->u->scan, &w->at, rule);
+	to = w->at;
+	cfa = walk_cfa(&w->u->stack, &w->at, rule);
 	if (!cfa)
 		return end(w, rule->cfa == CFA_AT ? UNWIND_UNREADABLE
 						  : UNWIND_NO_RULE);
@@ -351,7 +361,6 @@ static bool step_by_scan(struct walk *w)
 	struct walk_frame to;
 	bool is_root;
 
-	w->u->scan.opener = w->u->opener;
 	if (!scan_find(&w->u->scan, &w->at, &to, &is_root))
 		return false;
 	w->is_first = is_root;

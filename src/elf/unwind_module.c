@@ -150,6 +150,13 @@ struct unwind_rule unwind_table_find(struct unwind_table *t, uint64_t address)
 	return rows[low].rule;
 }
 
+uint64_t unwind_table_start(const struct unwind_table *t, uint64_t address)
+{
+	const struct eh_entry *entry = eh_index_find(&t->index, address);
+
+	return entry ? t->index.base + entry->start : 0;
+}
+
 uint64_t unwind_table_next(const struct unwind_table *t, uint64_t address)
 {
 	const struct eh_entry *entry = eh_index_find(&t->index, address);

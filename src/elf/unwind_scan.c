@@ -4,9 +4,10 @@
 
 #include "elf/x86_instruction.h"
 
-#define WORDS_MAX   512	 /* between a frame and its caller's */
-#define KNOWN_MAX   4096 /* frames; then all are forgotten */
-#define ENTRY_BYTES 64	 /* of the code that a program begins with */
+#define WORDS_MAX   512	      /* between a frame and its caller's */
+#define KNOWN_MAX   4096      /* frames; then all are forgotten */
+#define FRAME_MAX   (1 << 20) /* from one frame pointer to the next */
+#define ENTRY_BYTES 64	      /* of the code that a program begins with */
 
 /* What follows the call in a new thread: x86-64: mov %eax, %edi; xor %eax,
  * %eax; mov $60, %al; syscall. aarch64: mov x8, #93; svc #0. */
@@ -122,6 +123,70 @@ bool scan_find(struct scan *s, const struct walk_frame *frame,
 	caller->fp = frame->fp;
 	caller->base = caller->scratch = 0;
 	return true;
+}
+
+/* What the return address is if the frame pointer is `fp`. */
+static enum proof try_pointer(const struct scan *s,
+			      const struct unwind_rule *rule, uint64_t begin,
+			      uint64_t fp)
+{
+	uint64_t cfa = fp + (uint64_t)(int64_t)rule->cfa_offset, pc, next;
+
+	if (!walk_read(s->stack, cfa + (uint64_t)(int64_t)rule->ra_offset,
+		       &pc) ||
+	    !walk_read(s->stack, cfa + (uint64_t)(int64_t)rule->fp_offset,
+		       &next))
+		return NOTHING;
+	if (rule->fp == SAVED_AT_CFA && next && next - fp - 1 >= FRAME_MAX)
+		return NOTHING;
+	return prove(s, pc, begin);
+}
+
+static uint64_t table_start(const struct scan *s, uint64_t address)
+{
+	const struct code_region *region = code_find(s->code, address);
+	const struct code_module *m;
+	uint64_t start;
+
+	if (!region || region->module == UNWIND_NO_MODULE)
+		return 0;
+	m = s->code->modules[region->module];
+	start = m->table ? unwind_table_start(m->table, address - m->info.bias)
+			 : 0;
+	return start ? start + m->info.bias : 0;
+}
+
+/* The key of a frame pointer; no code has addresses like that. */
+#define POINTER_BIT (UINT64_C(1) << 63)
+
+uint64_t scan_frame_pointer(struct scan *s, const struct walk_frame *frame,
+			    const struct unwind_rule *rule)
+{
+	uint64_t begin = table_start(s, frame->pc - 1), weak = 0;
+	uint32_t known = map_get(&s->known, frame->pc | POINTER_BIT, frame->sp);
+
+	if (rule->cfa != CFA_IS || rule->ra != SAVED_AT_CFA || frame->sp % 8)
+		return 0;
+	if (known < WORDS_MAX &&
+	    try_pointer(s, rule, begin, frame->sp + known * UINT64_C(8)) !=
+		    NOTHING)
+		return frame->sp + known * UINT64_C(8);
+	for (uint32_t i = 0; i < WORDS_MAX; i++) {
+		uint64_t fp = frame->sp + i * UINT64_C(8);
+		enum proof proof = try_pointer(s, rule, begin, fp);
+
+		if (proof != NOTHING && (!weak || proof == CALLER))
+			weak = fp;
+		if (proof == CALLER)
+			break;
+	}
+	if (!weak)
+		return 0;
+	if (s->known.count >= KNOWN_MAX)
+		map_clear(&s->known);
+	map_put(&s->known, frame->pc | POINTER_BIT, frame->sp,
+		(uint32_t)((weak - frame->sp) / 8));
+	return weak;
 }
 
 void scan_release(struct scan *s)
