@@ -55,9 +55,14 @@ static bool is_listed(const struct path *p, uint64_t pc)
 	return false;
 }
 
+static bool is_inside(const struct path *p, uint64_t pc)
+{
+	return pc >= p->bounds.start && pc < p->bounds.end;
+}
+
 void path_branch(struct path *p, uint64_t pc)
 {
-	if (p->count < STARTS_MAX && !is_listed(p, pc))
+	if (p->count < STARTS_MAX && is_inside(p, pc) && !is_listed(p, pc))
 		p->starts[p->count++] = (struct path_start){ pc, p->now };
 }
 
@@ -67,6 +72,8 @@ enum path_end path_jump(struct path *p, uint64_t pc)
 {
 	struct path_start new = { pc, p->now };
 
+	if (!is_inside(p, pc))
+		return PATH_RETURNS; /* a last call: as if it were here */
 	if (p->count == STARTS_MAX || is_listed(p, pc))
 		return PATH_DEAD;
 	p->starts[p->count++] = p->starts[p->next];
@@ -75,24 +82,35 @@ enum path_end path_jump(struct path *p, uint64_t pc)
 	return PATH_GOES_ON;
 }
 
-/* Follow one path to its end, then those that branched off. */
-static bool find_return(struct path *p, const struct unwind_machine *machine)
+/* Go on with a path that branched off. */
+static bool next_path(struct path *p)
 {
-	while (p->left) {
-		enum path_end end = machine == &unwind_x86_64
-					    ? epilogue_step_x86_64(p)
-					    : epilogue_step_aarch64(p);
+	if (p->next == p->count)
+		return false;
+	p->pc = p->starts[p->next].pc;
+	p->now = p->starts[p->next++].state;
+	p->pushed_global = false;
+	return true;
+}
 
-		p->left--;
-		if (end == PATH_RETURNS)
+/* Follow one path to its end, then those that branched off, until one returns
+ * or comes to `goal`. */
+static bool follow(struct path *p, const struct unwind_machine *machine,
+		   uint64_t goal)
+{
+	for (; p->left; p->left--) {
+		enum path_end end = PATH_DEAD; /* a call did not return */
+
+		if (p->pc == goal)
 			return true;
-		if (end == PATH_GOES_ON)
-			continue;
-		if (p->next == p->count)
+		if (is_inside(p, p->pc))
+			end = machine == &unwind_x86_64
+				      ? epilogue_step_x86_64(p)
+				      : epilogue_step_aarch64(p);
+		if (end == PATH_RETURNS && !goal)
+			return true;
+		if (end != PATH_GOES_ON && !next_path(p))
 			return false;
-		p->pc = p->starts[p->next].pc;
-		p->now = p->starts[p->next++].state;
-		p->pushed_global = false;
 	}
 	return false;
 }
@@ -144,17 +162,103 @@ static bool make_rule(const struct path_state *s,
 	return out->ra != SAVED_UNDEFINED;
 }
 
-bool epilogue_rule(struct window *code, const struct unwind_machine *machine,
-		   uint64_t pc, struct unwind_rule *out)
+static struct path *new_path(struct window *code, uint64_t pc,
+			     const struct epilogue_bounds *bounds)
 {
 	struct path *p = xcalloc(1, sizeof(*p));
-	bool found;
 
 	p->code = code;
-	p->pc = pc;
+	p->begin = p->pc = pc;
+	p->bounds = *bounds;
 	p->left = INSTRUCTIONS_MAX;
 	p->now.sp = (struct value){ true, ANCHOR_SP, 0 };
-	found = find_return(p, machine) && make_rule(&p->now, machine, out);
+	return p;
+}
+
+bool epilogue_rule(struct window *code, const struct unwind_machine *machine,
+		   uint64_t pc, const struct epilogue_bounds *bounds,
+		   struct unwind_rule *out)
+{
+	struct path *p = new_path(code, pc, bounds);
+	bool found = follow(p, machine, 0) && make_rule(&p->now, machine, out);
+
+	free(p);
+	return found;
+}
+
+/* Where the function has put a register of its caller, counted from the CFA. */
+static uint8_t stored_at(const struct kept *k, int64_t cfa, int64_t *offset)
+{
+	*offset = 0;
+	if (k->kind == KEPT_SAME)
+		return SAVED_SAME;
+	if (!k->slot.is_known || k->slot.anchor != ANCHOR_SP)
+		return SAVED_UNDEFINED;
+	*offset = k->slot.offset - cfa;
+	return SAVED_AT_CFA;
+}
+
+/* A register at the pc of which it is known how far it is from where the stack
+ * pointer was in the beginning. */
+static bool find_anchor(const struct path_state *s, uint8_t *anchor,
+			int64_t *distance)
+{
+	const struct value values[] = {
+		[ANCHOR_SP] = s->sp,
+		[ANCHOR_FP] = s->fp.value,
+		[ANCHOR_BASE] = s->base.value,
+	};
+
+	for (uint8_t i = 0; i <= ANCHOR_BASE; i++) {
+		if ((i == ANCHOR_FP && s->fp.kind != KEPT_VALUE) ||
+		    (i == ANCHOR_BASE && s->base.kind != KEPT_VALUE) ||
+		    !values[i].is_known || values[i].anchor != ANCHOR_SP)
+			continue;
+		*anchor = i;
+		*distance = values[i].offset;
+		return true;
+	}
+	return false;
+}
+
+static bool make_rule_from_start(const struct path_state *s,
+				 const struct unwind_machine *machine,
+				 struct unwind_rule *out)
+{
+	int64_t cfa = machine->ra_in_register ? 0 : 8, distance, ra, fp, base;
+
+	*out = (struct unwind_rule){ .cfa = CFA_IS, .flags = RULE_GUESS };
+	if (!find_anchor(s, &out->anchor, &distance))
+		return false;
+	out->cfa_offset = (int32_t)(cfa - distance);
+	out->fp = stored_at(&s->fp, cfa, &fp);
+	out->fp_offset = (int32_t)fp;
+	out->base = stored_at(&s->base, cfa, &base);
+	if (base % 8 || base / 8 > INT16_MAX || base / 8 < INT16_MIN)
+		out->base = SAVED_UNDEFINED;
+	else
+		out->base_offset_words = (int16_t)(base / 8);
+	out->ra = machine->ra_in_register ? stored_at(&s->base, cfa, &ra)
+					  : SAVED_AT_CFA;
+	out->ra_offset = machine->ra_in_register ? (int32_t)ra : -8;
+	return out->ra != SAVED_UNDEFINED;
+}
+
+bool prologue_rule(struct window *code, const struct unwind_machine *machine,
+		   uint64_t pc, const struct epilogue_bounds *bounds,
+		   struct unwind_rule *out)
+{
+	struct path *p;
+	bool found;
+
+	if (!bounds->start || pc < bounds->start)
+		return false;
+	p = new_path(code, bounds->start, bounds);
+	p->bounds.end = UINT64_MAX; /* a return address may lie at the end */
+	if (bounds->end > pc)
+		p->bounds.end = bounds->end;
+	found = follow(p, machine, pc) &&
+		make_rule_from_start(&p->now, machine, out);
 	free(p);
 	return found;
 }

@@ -1,4 +1,4 @@
-/* A rule from the code itself, where no table has one.
+/* Rules from the code itself, where no table has one.
  *
  * Hand-written code (the kernels of linear algebra libraries), C libraries
  * built without tables (musl) and code made at run time move the stack pointer
@@ -16,9 +16,23 @@
 #include "elf/unwind_rule.h"
 #include "elf/window.h"
 
+/* The function that the pc is in, as far as it is known: nothing outside of it
+ * is read, a jump out of it is its last call, and running off its end shows
+ * that the call before did not return. */
+struct epilogue_bounds {
+	uint64_t start, end;
+};
+
 /* False when no return was found. */
 bool epilogue_rule(struct window *code, const struct unwind_machine *machine,
-		   uint64_t pc, struct unwind_rule *out);
+		   uint64_t pc, const struct epilogue_bounds *bounds,
+		   struct unwind_rule *out);
+
+/* The same by what leads from the function's start to the pc. False when
+ * nothing does. */
+bool prologue_rule(struct window *code, const struct unwind_machine *machine,
+		   uint64_t pc, const struct epilogue_bounds *bounds,
+		   struct unwind_rule *out);
 
 /* Whether the instruction before an address is a call. */
 bool epilogue_after_call(struct memory *memory,

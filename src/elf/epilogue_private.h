@@ -46,7 +46,8 @@ enum path_end {
 
 struct path {
 	struct window *code;
-	uint64_t pc;
+	struct epilogue_bounds bounds;
+	uint64_t begin, pc;
 	struct path_state now;
 	bool pushed_global; /* x86-64: as the last thing; the first PLT stub */
 	/* Where jumps lead; those before `next` were taken. */

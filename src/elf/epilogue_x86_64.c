@@ -109,6 +109,19 @@ static void leave(struct path *p)
 	pop(p, RBP);
 }
 
+/* Whether the jump that a walk begins at is that of a PLT's first stub: its
+ * push is behind us. */
+static bool has_pushed(struct path *p, const struct x86_instruction *in)
+{
+	uint64_t at = p->pc - in->size;
+	unsigned char before[6];
+
+	return at == p->begin &&
+	       !memory_read(p->code->memory, at - sizeof(before), before,
+			    sizeof(before)) &&
+	       before[0] == 0xff && before[1] == 0x35;
+}
+
 /* ff: calls, jumps and pushes of what is in memory. A jump through the global
  * offset table is the last call of a function, and stands for its return. The
  * first stub of a PLT has pushed two words that the resolver will take off. */
@@ -120,7 +133,7 @@ static enum path_end indirect(struct path *p, const struct x86_instruction *in)
 	case 4:
 		if (!is_global)
 			return PATH_DEAD;
-		if (p->pushed_global)
+		if (p->pushed_global || has_pushed(p, in))
 			p->now.sp = value_plus(p->now.sp, 16);
 		return PATH_RETURNS;
 	case 6:

@@ -77,5 +77,13 @@ void module_each_symbol(const struct module *m,
 			void (*visit)(void *context, const char *name,
 				      uint64_t address, uint64_t size),
 			void *context);
+/* A function as symbol tables tell of it, in addresses of the file. */
+struct module_function {
+	uint64_t start, end; /* end: that of the next one's start if not told */
+};
+
+/* All functions by address; *out is free()d by the caller. Returns their
+ * number. */
+size_t module_functions(const struct module *m, struct module_function **out);
 
 #endif

@@ -21,10 +21,10 @@
 #include "elf/unwind_scan.h"
 #include "elf/walk.h"
 
-#define CACHE_BITS	13
-#define REREAD_INTERVAL (NS_PER_SECOND / 10)
-#define FRAME_MAX	(UINT64_C(16) << 20) /* bytes, of one frame */
-#define GUESSES_MAX	65536		     /* kept; then all are forgotten */
+#define CACHE_BITS   13
+#define REREAD_SHARE 20			  /* one part in so many of the time */
+#define FRAME_MAX    (UINT64_C(16) << 20) /* bytes, of one frame */
+#define GUESSES_MAX  65536		  /* kept; then all are forgotten */
 
 struct known_rule {
 	uint64_t address; /* 0: free */
@@ -43,7 +43,7 @@ struct unwinder {
 	struct process_opener files; /* of a live process */
 	const struct unwind_machine *machine;
 	struct code code;
-	uint64_t last_read; /* of the maps */
+	uint64_t reread_from; /* not before: of the maps */
 	struct known_rule cache[1 << CACHE_BITS];
 	struct walk_stack stack;
 	/* What code without tables told, by address: too costly to forget for
@@ -69,6 +69,12 @@ static struct unwinder *new_unwinder(struct memory *memory)
 	return u;
 }
 
+static void set_opener(struct unwinder *u, const struct opener *opener)
+{
+	u->opener = opener;
+	u->scan.opener = opener;
+}
+
 int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
 		 struct error *err)
 {
@@ -80,8 +86,7 @@ int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
 	*out = new_unwinder(memory);
 	(*out)->pid = pid;
 	(*out)->files = opener_of_process(pid);
-	(*out)->opener = &(*out)->files.opener;
-	(*out)->last_read = clock_now();
+	set_opener(*out, &(*out)->files.opener);
 	code_update(&(*out)->code, &maps);
 	maps_release(&maps);
 	return 0;
@@ -92,7 +97,7 @@ int unwinder_new_over(struct unwinder **out, const struct maps *maps,
 		      struct error *err)
 {
 	*out = new_unwinder(memory);
-	(*out)->opener = opener;
+	set_opener(*out, opener);
 	code_update(&(*out)->code, maps);
 	return 0;
 }
@@ -109,16 +114,15 @@ void unwinder_free(struct unwinder *u)
 }
 
 /* Libraries come and go; but what jumps into nowhere must not make us read the
- * maps for every sample. */
+ * maps for every sample, so that is given a small share of the time. */
 static bool reread(struct unwinder *u)
 {
 	struct maps maps = MAPS_INIT;
-	uint64_t now = clock_now();
+	uint64_t start = clock_now(), end;
 	bool changed = false;
 
-	if (!u->pid || now - u->last_read < REREAD_INTERVAL)
+	if (!u->pid || start < u->reread_from)
 		return false;
-	u->last_read = now;
 	if (!maps_read(&maps, u->pid, NULL))
 		changed = code_update(&u->code, &maps);
 	if (changed) {
@@ -127,6 +131,8 @@ static bool reread(struct unwinder *u)
 		u->guess_count = 0;
 	}
 	maps_release(&maps);
+	end = clock_now();
+	u->reread_from = end + REREAD_SHARE * (end - start);
 	return changed;
 }
 
@@ -157,10 +163,32 @@ static bool is_none(const struct unwind_rule *rule)
 	return rule->cfa == CFA_NONE && rule->ra != SAVED_UNDEFINED;
 }
 
-static struct unwind_rule guess(struct unwinder *u, uint64_t pc)
+/* What is known of where the function begins and ends. `address` is in it. */
+static struct epilogue_bounds bounds_of(struct unwinder *u,
+					struct code_module *m, uint64_t address)
+{
+	struct epilogue_bounds b = { 0, UINT64_MAX };
+	struct module_function f;
+	uint64_t next;
+
+	if (!m)
+		return b;
+	if (code_function(m, u->opener, address, &f))
+		b = (struct epilogue_bounds){ f.start, f.end };
+	if (!m->table)
+		return b;
+	next = unwind_table_next(m->table, address - m->info.bias);
+	if (next != UINT64_MAX && next + m->info.bias < b.end)
+		b.end = next + m->info.bias;
+	return b;
+}
+
+static struct unwind_rule guess(struct unwinder *u, struct code_module *m,
+				uint64_t address, uint64_t pc)
 {
 	uint32_t i = map_get(&u->guess_of, pc, 0);
 	struct unwind_rule rule = { .cfa = CFA_NONE };
+	struct epilogue_bounds bounds;
 
 	if (i != MAP_NONE)
 		return u->guesses[i];
@@ -169,7 +197,9 @@ static struct unwind_rule guess(struct unwinder *u, uint64_t pc)
 		u->guess_count = 0;
 	}
 	u->window.size = 0; /* the code may have changed */
-	if (!epilogue_rule(&u->window, u->machine, pc, &rule))
+	bounds = bounds_of(u, m, address);
+	if (!epilogue_rule(&u->window, u->machine, pc, &bounds, &rule) &&
+	    !prologue_rule(&u->window, u->machine, pc, &bounds, &rule))
 		rule = (struct unwind_rule){ .cfa = CFA_NONE };
 	ALLOC_GROW(u->guesses, u->guess_count + 1, u->guess_capacity);
 	u->guesses[u->guess_count] = rule;
@@ -181,13 +211,18 @@ static struct unwind_rule make_rule(struct unwinder *u, struct code_module *m,
 				    uint64_t address, uint64_t pc)
 {
 	struct unwind_rule rule = { .cfa = CFA_NONE };
+	uint8_t lost;
 
-	if (!m || !m->table ||
-	    !unwind_table_find(m->table, address - m->info.bias, &rule))
-		rule = (struct unwind_rule){ .cfa = CFA_NONE };
+	if (m && m->table)
+		rule = unwind_table_find(m->table, address - m->info.bias);
 	if ((rule.flags & RULE_SIGNAL || is_none(&rule)) && is_sigreturn(u, pc))
 		return u->machine->signal;
-	return is_none(&rule) ? guess(u, pc) : rule;
+	if (!is_none(&rule))
+		return rule;
+	lost = rule.flags & RULE_LOST;
+	rule = guess(u, m, address, pc);
+	rule.flags |= lost;
+	return rule;
 }
 
 static struct known_rule *slot_of(struct unwinder *u, uint64_t address)
@@ -218,12 +253,15 @@ static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
 	return known;
 }
 
+/* A handler returns to code that nobody called. */
 static bool is_after_call(struct unwinder *u, uint64_t pc)
 {
 	struct known_rule *known = find_rule(u, pc - 1, pc);
 
 	if (!known)
 		return false;
+	if (known->rule.flags & RULE_SIGNAL)
+		return true;
 	if (!(known->rule.flags & (AFTER_CALL | NOT_AFTER_CALL)))
 		known->rule.flags |=
 			epilogue_after_call(u->memory, u->machine, pc)
@@ -286,9 +324,13 @@ static bool go_to(struct walk *w, const struct walk_frame *to,
 
 static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 {
-	uint64_t cfa = walk_cfa(&w->u->stack, &w->at, rule);
-	struct walk_frame to = w->at;
+	uint64_t cfa;
+	struct walk_frame to;
 
+	if (!w->at.fp && rule->anchor == ANCHOR_FP)
+		w->at.fp = scan_frame_pointer(&w->u->scan, &w->at, rule);
+	to = w->at;
+	cfa = walk_cfa(&w->u->stack, &w->at, rule);
 	if (!cfa)
 		return end(w, rule->cfa == CFA_AT ? UNWIND_UNREADABLE
 						  : UNWIND_NO_RULE);
@@ -334,7 +376,7 @@ static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
 		return go_to(w, &to, rule);
 	if (try_step(w, pointer, &to))
 		return go_to(w, &to, pointer);
-	if (step_by_scan(w))
+	if (!(rule->flags & RULE_LOST) && step_by_scan(w))
 		return true;
 	/* The ABI marks the first frame so. */
 	return end(w, !w->at.fp && w->count > 1 ? UNWIND_ROOT : UNWIND_NO_RULE);

@@ -41,6 +41,7 @@ enum unwind_flag {
 	RULE_SIGNAL = 1, /* the kernel put this frame there: its caller was
 			  * interrupted anywhere */
 	RULE_GUESS = 2,	 /* read out of the code: to be checked */
+	RULE_LOST = 4,	 /* there is one that we do not understand */
 };
 
 struct unwind_rule {

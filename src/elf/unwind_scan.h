@@ -16,6 +16,7 @@
 struct scan {
 	const struct code *code;
 	struct memory *memory;
+	const struct opener *opener;
 	struct walk_stack *stack;
 	/* (pc, stack pointer) -> words to the return address */
 	struct map known;
@@ -25,6 +26,12 @@ struct scan {
  * is. False when there is none near. *is_root: it is the first frame. */
 bool scan_find(struct scan *s, const struct walk_frame *frame,
 	       struct walk_frame *caller, bool *is_root);
+/* The frame pointer of a frame that is found by it and in which it is not
+ * known: a thread that sleeps may tell its pc and stack pointer only. It is
+ * where the rule finds a return address that proves itself, or else the first
+ * place with one and a frame pointer that leads on. 0 when there is none. */
+uint64_t scan_frame_pointer(struct scan *s, const struct walk_frame *frame,
+			    const struct unwind_rule *rule);
 void scan_release(struct scan *s);
 
 #endif

@@ -77,20 +77,35 @@ static bool recover(struct walk_stack *s, const struct walk_frame *f,
 	}
 }
 
+/* A frame pointer that was saved where the frame pointer points, as realigned
+ * frames do it. gcc says so also of the last instructions of such a function,
+ * when the register is the caller's again: it does not point into the frame. */
+static bool is_outside(const struct walk_frame *f,
+		       const struct unwind_rule *rule, uint64_t cfa)
+{
+	return rule->fp == SAVED_AT_FP &&
+	       f->fp + (uint64_t)(int64_t)rule->fp_offset - f->sp >=
+		       cfa - f->sp;
+}
+
+/* Only the return address must be found; what else cannot be is not known. */
 bool walk_step(struct walk_stack *s, struct walk_frame *f,
 	       const struct unwind_rule *rule, uint64_t cfa,
 	       const struct unwind_machine *machine)
 {
 	struct walk_frame to = { .sp = cfa };
+	bool has_base = !machine->ra_in_register || rule->flags & RULE_SIGNAL;
 
 	if (!recover(s, f, rule->ra, rule->ra_offset, cfa,
-		     machine->ra_in_register ? f->base : 0, &to.pc) ||
-	    !recover(s, f, rule->fp, rule->fp_offset, cfa, f->fp, &to.fp))
+		     machine->ra_in_register ? f->base : 0, &to.pc))
 		return false;
-	if ((!machine->ra_in_register || (rule->flags & RULE_SIGNAL)) &&
-	    !recover(s, f, rule->base, rule->base_offset_words * 8, cfa,
-		     f->base, &to.base))
-		return false;
+	if (is_outside(f, rule, cfa))
+		to.fp = f->fp;
+	else if (!recover(s, f, rule->fp, rule->fp_offset, cfa, f->fp, &to.fp))
+		to.fp = 0;
+	if (!has_base || !recover(s, f, rule->base, rule->base_offset_words * 8,
+				  cfa, f->base, &to.base))
+		to.base = 0;
 	to.pc &= machine->address_mask;
 	*f = to;
 	return true;

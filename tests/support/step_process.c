@@ -41,7 +41,8 @@ struct stepper {
 	unsigned char code[CODE_BYTES]; /* at the pc before the step */
 	struct call calls[DEPTH_MAX];
 	unsigned depth;
-	uint64_t steps, wrong;
+	bool is_between; /* stacks, in a long jump */
+	uint64_t steps, wrong, broken;
 	struct map places; /* wrong ones */
 };
 
@@ -87,10 +88,17 @@ static bool may_be_call(unsigned char byte)
 /* After a step: what was left, what was called. */
 static void follow(struct stepper *s)
 {
+	unsigned depth = s->depth;
 	uint64_t top;
 
 	while (s->depth && s->calls[s->depth - 1].slot < s->regs.rsp)
 		s->depth--;
+	/* A long jump has set the stack pointer and not jumped yet: there is no
+	 * truth about that. */
+	if (s->regs.rip - s->before.rip > sizeof(s->code))
+		s->is_between = false;
+	else if (s->depth < depth)
+		s->is_between = true;
 	if (s->regs.rsp == s->before.rsp - 8 && may_be_call(s->code[0])) {
 		top = word_at(s, s->regs.rsp);
 		if (top > s->before.rip && top <= s->before.rip + 8)
@@ -149,7 +157,10 @@ static void compare(struct stepper *s)
 	s->steps++;
 	if (right)
 		return;
-	s->wrong++;
+	if (why == UNWIND_ROOT)
+		s->wrong++;
+	else
+		s->broken++; /* and says so */
 	tell(s, frames, n, why);
 }
 
@@ -223,7 +234,7 @@ static void run(struct stepper *s, uint64_t every, uint64_t most, uint64_t from)
 
 		if (s->regs.rip == from)
 			from = 0;
-		if (i % every == 0 && !from)
+		if (i % every == 0 && !from && !s->is_between)
 			compare(s);
 		got = step(s, signal);
 		if (got < 0)
@@ -272,7 +283,8 @@ int main(int argc, char **argv)
 		return 2;
 	renew(&s);
 	run(&s, o.every, o.most, o.from_main ? find_main(s.pid) : 0);
-	printf("steps %" PRIu64 " wrong %" PRIu64 "\n", s.steps, s.wrong);
+	printf("steps %" PRIu64 " wrong %" PRIu64 " broken %" PRIu64 "\n",
+	       s.steps, s.wrong, s.broken);
 	unwinder_free(s.unwinder);
 	memory_free(s.memory);
 	map_release(&s.places);
