@@ -20,7 +20,7 @@
 #define BELIEVE	    8 /* looks at which going on is taken for running */
 #define GIL_SIZE    256u
 
-static bool in_gil(const struct target *t, const struct target_thread *thread,
+bool target_in_gil(const struct target *t, const struct target_thread *thread,
 		   uint64_t address)
 {
 	const struct target_interpreter *i =
@@ -48,7 +48,7 @@ static void ask(struct target *t, struct target_thread *thread)
 	thread->gil_wait = look.state == 'S' && !(thread->state & STATE_GIL) &&
 			   !t->python.layout.free_threaded &&
 			   os_thread_futex(&thread->os, &address) &&
-			   in_gil(t, thread, address);
+			   target_in_gil(t, thread, address);
 }
 
 /* A thread that holds the GIL, ran a moment ago and has gone on since is
