@@ -1,5 +1,4 @@
 /* pyrometer dump: every stack of a process now, or as its core file has it. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,7 +102,7 @@ static int dump_all(char **words, int n, struct buffer *out, struct error *err)
 		if (!failure)
 			continue;
 		if (status)
-			fprintf(stderr, "pyrometer: %s\n", err->text);
+			cmd_complain(err->text);
 		*err = one;
 		status = failure;
 	}

@@ -35,7 +35,7 @@ struct corefile_thread {
 struct corefile {
 	const char *path;
 	struct memory *memory; /* memory_free() leaves it alone */
-	struct maps maps; /* inodes are made up: one for each path */
+	struct maps maps;      /* inodes are made up: one for each path */
 	const struct opener *opener;
 	pid_t pid;
 	const char *command, *exe;
