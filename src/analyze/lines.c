@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/origin.h"
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -10,6 +11,8 @@
 /* What the keys of frames stand for. */
 struct line_keys {
 	struct intern files;
+	bool *is_library; /* by file */
+	uint32_t files_capacity;
 	struct map by_place; /* (file, line) */
 	struct place {
 		uint32_t file, line, function;
@@ -33,19 +36,29 @@ static uint32_t place_key(struct line_keys *k, uint32_t file,
 	return key;
 }
 
+static uint32_t file_key(struct line_keys *k, const struct function_info *f)
+{
+	uint32_t known = k->files.count, file;
+
+	if (f->kind == FUNCTION_MARK ||
+	    (f->kind != FUNCTION_PYTHON && !f->file[0]))
+		return ID_NONE;
+	file = intern_string(&k->files, f->file);
+	if (file == known) {
+		ALLOC_GROW(k->is_library, known + 1, k->files_capacity);
+		k->is_library[file] = origin_is_library(f);
+	}
+	return file;
+}
+
 static void key_functions(struct line_keys *k, const struct reader *reader)
 {
 	uint32_t n = reader_functions(reader);
 
 	k->file_of_function = xcalloc(n, sizeof(uint32_t));
-	for (uint32_t i = 0; i < n; i++) {
-		const struct function_info *f = reader_function(reader, i);
-
+	for (uint32_t i = 0; i < n; i++)
 		k->file_of_function[i] =
-			f->kind == FUNCTION_PYTHON
-				? intern_string(&k->files, f->file)
-				: ID_NONE;
-	}
+			file_key(k, reader_function(reader, i));
 }
 
 static void key_frames(struct line_keys *k, const struct reader *reader)
@@ -70,6 +83,7 @@ static void release_keys(struct line_keys *k)
 {
 	intern_release(&k->files);
 	map_release(&k->by_place);
+	free(k->is_library);
 	free(k->places);
 	free(k->file_of_function);
 	free(k->place_of_frame);
@@ -131,6 +145,7 @@ static void collect_files(struct lines *out, const struct shares *files,
 
 		f->file =
 			arena_strdup(arena, intern_text(&k->files, item->key));
+		f->library = k->is_library[item->key];
 		f->flat = item->flat.samples;
 		f->cum = item->cum.samples;
 		by_file[item->key] = f;

@@ -13,6 +13,7 @@ struct line {
 /* A file with samples. */
 struct file_lines {
 	const char *file;
+	bool library;	    /* see origin.h */
 	uint64_t flat, cum; /* samples that end in the file; that pass it */
 	uint32_t n_lines;
 	struct line *lines; /* with samples, by number */
@@ -23,7 +24,7 @@ struct lines {
 	uint32_t n_files;
 };
 
-/* Python frames only; frames without a line are left out. In the arena. */
+/* Frames without a file or a line are left out. In the arena. */
 int lines_count(struct lines *out, struct profile *p, struct arena *arena,
 		struct error *err);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* Directories after whose name a package begins. */
 static const char *const package_roots[] = {
 	"/site-packages/",
@@ -95,6 +97,44 @@ static bool is_launcher(const char *file)
 	       !strchr(slash, '.');
 }
 
+/* Directories of the system's own programs and libraries. */
+static const char *const system_roots[] = {
+	"/lib/",	   "/lib64/",	    "/usr/lib/", "/usr/lib64/",
+	"/usr/local/lib/", "/usr/libexec/", "/usr/bin/", "/usr/local/bin/",
+};
+
+static bool starts_with(const char *s, const char *start)
+{
+	return !strncmp(s, start, strlen(start));
+}
+
+/* lib/libfoo.so, wherever that lib is: how an environment or a package manager
+ * of its own installs. */
+static bool is_installed_library(const char *module, const char *base)
+{
+	size_t n = (size_t)(base - module);
+
+	return starts_with(base, "lib") &&
+	       ((n >= 5 && !memcmp(base - 5, "/lib/", 5)) ||
+		(n >= 7 && !memcmp(base - 7, "/lib64/", 7)));
+}
+
+/* Whether an object file belongs to the system, the interpreter or a package,
+ * or is none ("[vdso]", code that was made at run time). */
+static bool is_library_module(const char *module)
+{
+	const char *base = path_base(module);
+
+	if (!*module || *module == '[' || in_library(module) ||
+	    starts_with(base, "python") || starts_with(base, "libpython") ||
+	    is_installed_library(module, base))
+		return true;
+	for (size_t i = 0; i < sizeof(system_roots) / sizeof(char *); i++)
+		if (starts_with(module, system_roots[i]))
+			return true;
+	return false;
+}
+
 bool origin_is_library(const struct function_info *function)
 {
 	switch (function->kind) {
@@ -102,6 +142,7 @@ bool origin_is_library(const struct function_info *function)
 		return in_library(function->file) ||
 		       is_launcher(function->file);
 	case FUNCTION_NATIVE:
+		return is_library_module(function->module);
 	case FUNCTION_KERNEL:
 		return true;
 	case FUNCTION_MARK:
@@ -114,14 +155,16 @@ void origin_package(const struct function_info *function, struct buffer *out)
 {
 	bool native = function->kind == FUNCTION_NATIVE;
 	const char *path = native ? function->module : function->file;
-	const char *rest = in_library(path), *slash = strrchr(path, '/');
+	const char *rest = in_library(path);
 
 	if (function->kind == FUNCTION_KERNEL) {
 		buffer_add_string(out, "kernel");
 		return;
 	}
 	if (!rest)
-		rest = slash ? slash + 1 : path;
+		rest = path_base(path);
+	if (native && !*rest)
+		rest = "native"; /* code that was made at run time */
 	buffer_add(out, rest, strcspn(rest, "/.>"));
 }
 
@@ -167,4 +210,13 @@ const char *origin_short_path(const char *file, size_t base)
 	return file[0] == '/' && strlen(file) > base && !is_launcher(file)
 		       ? file + base
 		       : file;
+}
+
+const char *origin_short_module(const char *module)
+{
+	const char *rest = in_packages(module);
+
+	if (!rest)
+		rest = in_standard_library(module);
+	return rest ? rest : path_base(module);
 }

@@ -10,8 +10,10 @@
 #include "record/reader.h"
 
 /* Whether it is library code: installed packages, the standard library, frozen
- * modules, the little scripts that installers put into bin/, native code. What
- * has no file to tell by (exec'd code, "<stdin>") is the user's. */
+ * modules, the little scripts that installers put into bin/, the kernel. What
+ * has no file to tell by (exec'd code, "<stdin>") is the user's. Native code is
+ * the user's unless its object file is the interpreter's, the system's (below
+ * /usr/lib and the like) or a package's. */
 bool origin_is_library(const struct function_info *function);
 
 /* Append the package or module of a library function: "json", "numpy". */
@@ -24,5 +26,8 @@ size_t origin_base(const struct reader *reader);
 /* The part of a path that tells people most: from the package on for library
  * code, without the first `base` bytes for the rest. Points into `file`. */
 const char *origin_short_path(const char *file, size_t base);
+
+/* The same of an object file: from the package on, else its name. */
+const char *origin_short_module(const char *module);
 
 #endif

@@ -232,6 +232,9 @@ static int count_run(void *context, const struct run *run, uint64_t first,
 	p->torn += run->state & STATE_TORN ? run->ticks : 0;
 	p->unproven += run->state & STATE_UNPROVEN ? run->ticks : 0;
 	p->unreadable += run->state & STATE_UNREADABLE ? run->ticks : 0;
+	p->native += run->state & STATE_NATIVE ? run->ticks : 0;
+	p->broken += run->state & STATE_BROKEN ? run->ticks : 0;
+	p->unmerged += run->state & STATE_UNMERGED ? run->ticks : 0;
 	return 0;
 }
 

@@ -43,6 +43,7 @@ struct profile {
 	uint64_t samples;     /* that passed the filter */
 	uint64_t all_samples; /* in the window, before the other filters */
 	uint64_t torn, unproven, unreadable; /* among `samples` */
+	uint64_t native, broken, unmerged;   /* of native stacks, likewise */
 	double seconds_per_sample;
 	double seconds;	 /* samples * seconds_per_sample * stride */
 	double duration; /* of the window */

@@ -211,3 +211,10 @@ bool text_matches(const char *text, const char *pattern)
 		return strstr(text, pattern) != NULL;
 	return matches_glob(text, pattern);
 }
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

@@ -30,6 +30,9 @@ void text_add_bytes(struct buffer *out, uint64_t bytes);
 /* Append 1234567 as "1,234,567". */
 void text_add_count(struct buffer *out, uint64_t n);
 
+/* What follows the last slash of a path. */
+const char *path_base(const char *path);
+
 /* Whether `text` matches the shell-like pattern (* and ?), anywhere in it when
  * the pattern has no wildcard. */
 bool text_matches(const char *text, const char *pattern);

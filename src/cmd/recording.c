@@ -13,14 +13,28 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/names.h"
 #include "format/format.h"
 #include "record/reader.h"
 #include "view/summary.h"
 
 #define DEFAULT_RATE 1000.0
 
+/* Set by signals. */
+static volatile sig_atomic_t naming, skipped;
+
+void recording_signal(void)
+{
+	if (naming)
+		skipped = 1;
+}
+
 const char *const recording_modes[] = { "wall", "cpu", "gil", NULL };
 const char *const recording_rides[] = { "auto", "always", "never", NULL };
+
+/* In the order of enum register_source. */
+const char *const recording_registers[] = { "auto", "switch", "clock", "stop",
+					    NULL };
 
 static int parse_period(const char *rate, uint64_t *period, struct error *err)
 {
@@ -43,7 +57,26 @@ int recording_check(const struct recording_options *o, struct error *err)
 	for (size_t i = 0; i < o->formats.count; i++)
 		if (!format_find(o->formats.items[i], err))
 			return -ERR_USAGE;
+	if (o->native &&
+	    native_check_source((enum register_source)o->registers, err) < 0)
+		return error_context(err, "--registers %s",
+				     recording_registers[o->registers]);
 	return parse_period(o->rate, &period, err);
+}
+
+static struct native_options native_of(const struct recording_options *o)
+{
+	struct native_options native = {
+		.source = (enum register_source)o->registers,
+		.kernel = o->kernel,
+		.internals = o->internals,
+	};
+
+	if (!o->native)
+		native.source = REGISTERS_NONE;
+	else if (native.source == REGISTERS_NONE)
+		native.source = native_best_source();
+	return native;
 }
 
 static uint32_t filter_of(const struct recording_options *o)
@@ -81,6 +114,15 @@ static void show_progress(void *context, const struct recording_info *info,
 	buffer_add_string(&line, "\033[0m\r");
 	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
 	buffer_release(&line);
+}
+
+static void show_naming(void *context, uint64_t done, uint64_t total)
+{
+	struct recording *r = context;
+
+	naming = 1;
+	if (r->status_line)
+		names_bar(&r->naming_since, done, total);
 }
 
 /* "app" of "dir/app.py". */
@@ -156,6 +198,7 @@ int recording_start(struct recording *r, const char *command,
 		.duration = (uint64_t)(options->duration * NS_PER_SECOND),
 		.ride = (enum ride_mode)options->ride,
 		.subprocesses = options->subprocesses,
+		.native = native_of(options),
 		.filter = filter_of(options),
 		.threads = options->threads.items,
 		.n_threads = options->threads.count,
@@ -163,6 +206,8 @@ int recording_start(struct recording *r, const char *command,
 		.keeps_source = options->no_source ? NULL : is_own_code,
 		.stop = stop,
 		.progress = show_progress,
+		.naming = show_naming,
+		.skip = &skipped,
 		.context = r,
 	};
 	int status = parse_period(options->rate, &o.period, err);

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/filters.h"
+#include "cmd/names.h"
 #include "cmd/style.h"
 #include "view/view.h"
 
@@ -12,6 +13,7 @@
 #define LIMIT_MAX  1000000
 
 static const char *const orders[] = { "flat", "cum", NULL };
+static const char *const groups[] = { "function", "library", NULL };
 
 _Static_assert(BY_FLAT == 0 && BY_CUM == 1, "orders follows share_order");
 
@@ -20,7 +22,7 @@ static struct report_options {
 	bool tree, top, lines, threads, json, all, idle;
 	const char *callers;
 	long limit;
-	int colour, order;
+	int colour, order, group;
 } how;
 
 static const struct option options[] = {
@@ -47,6 +49,10 @@ static const struct option options[] = {
 	  "In --tree, show threads that only waited like any other." },
 	{ OPTION_CHOICE, 0, "sort", "COLUMN", &how.order,
 	  "Sort --top by flat or by cum (default: flat).", orders },
+	{ OPTION_CHOICE, 0, "by", "WHAT", &how.group,
+	  "In --top, list functions or libraries: object files of native "
+	  "code, Python packages, your own Python files (default: function).",
+	  groups },
 	STYLE_OPTION(how.colour),
 	FILTER_OPTIONS(filters),
 	{ OPTION_END },
@@ -82,6 +88,7 @@ static int render(struct buffer *out, struct profile *p, const char *path,
 		.all = how.all,
 		.idle = how.idle,
 		.order = (enum share_order)how.order,
+		.by_library = how.group == 1,
 		.function = how.callers,
 	};
 	bool any = false;
@@ -126,7 +133,7 @@ static int report_file(const char *path, const struct view_style *style,
 		       struct error *err)
 {
 	struct reader *reader = NULL;
-	int status = reader_open(&reader, path, err);
+	int status = names_open(&reader, path, err);
 
 	if (status < 0)
 		return status;

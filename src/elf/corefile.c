@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "elf/corefile_private.h"
+#include "os/rooted.h"
 
 #define SEGMENTS_MAX 1000000
 #define BATCH	     64 /* program headers read at once */
@@ -109,7 +110,8 @@ static void take_segment(struct core *c, const Elf64_Phdr *p)
 				       .size = p->p_memsz,
 				       .kept = kept,
 				       .offset = p->p_offset,
-				       .readable = p->p_flags & PF_R };
+				       .readable = p->p_flags & PF_R,
+				       .executable = p->p_flags & PF_X };
 }
 
 static int take_program_header(struct core *c, const Elf64_Phdr *p,
@@ -250,8 +252,9 @@ int corefile_open(struct corefile **out, const char *path, const char *root,
 	c->fd = -1;
 	c->file.path = arena_strdup(&c->arena, path);
 	c->file.command = c->file.exe = "";
-	c->root = xstrdup(root);
-	status = read_all(c, err);
+	c->root = rooted_begin(root[0] ? root : NULL);
+	status = c->root < 0 ? fail(err, ERR_NOT_FOUND, "no folder '%s'", root)
+			     : read_all(c, err);
 	if (status < 0)
 		corefile_free(&c->file);
 	else
@@ -273,6 +276,7 @@ void corefile_free(struct corefile *file)
 	arena_release(&c->arena);
 	free(file->threads);
 	free(c->segments);
-	free(c->root);
+	if (c->root >= 0)
+		close(c->root);
 	free(c);
 }

@@ -20,12 +20,12 @@
 #include "os/maps.h"
 #include "os/memory.h"
 #include "os/opener.h"
+#include "os/registers.h"
 
 struct corefile_thread {
-	pid_t tid;		 /* as the program itself saw it */
-	int signal;		 /* that it was dealing with; 0: none */
-	uint64_t pc, sp, fp;	 /* registers */
-	uint64_t lr;		 /* aarch64: the link register */
+	pid_t tid;  /* as the program itself saw it */
+	int signal; /* that it was dealing with; 0: none */
+	struct cpu_registers registers;
 	uint64_t thread_pointer; /* 0: unknown */
 	int64_t call; /* number of the system call it was in; -1: in none,
 		       * or unknown */

@@ -1,8 +1,6 @@
 /* The memory of a core file, and the files that hold what it leaves out. */
 #include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +9,7 @@
 #include "base/alloc.h"
 #include "elf/build_id.h"
 #include "elf/corefile_private.h"
+#include "os/rooted.h"
 
 /* ---- the maps ---- */
 
@@ -39,14 +38,16 @@ static void order_maps(struct maps *m)
 }
 
 static void add_anonymous(struct maps *m, uint64_t start, uint64_t end,
-			  bool readable)
+			  const struct core_segment *s)
 {
 	if (start >= end)
 		return;
 	ALLOC_GROW(m->items, m->count + 1, m->capacity);
-	m->items[m->count++] = (struct mapping){
-		.start = start, .end = end, .path = "", .readable = readable
-	};
+	m->items[m->count++] = (struct mapping){ .start = start,
+						 .end = end,
+						 .path = "",
+						 .readable = s->readable,
+						 .executable = s->executable };
 }
 
 /* What of a segment lies in no mapped file, is anonymous memory. *next: the
@@ -59,11 +60,12 @@ static void add_rest(struct maps *m, size_t n_files, size_t *next,
 	while (*next < n_files && m->items[*next].end <= at)
 		(*next)++;
 	for (size_t i = *next; i < n_files && m->items[i].start < end; i++) {
-		add_anonymous(m, at, m->items[i].start, s->readable);
+		add_anonymous(m, at, m->items[i].start, s);
 		m->items[i].readable = s->readable;
+		m->items[i].executable = s->executable;
 		at = m->items[i].end;
 	}
-	add_anonymous(m, at, end, s->readable);
+	add_anonymous(m, at, end, s);
 }
 
 void core_make_maps(struct core *c)
@@ -173,14 +175,10 @@ static bool is_object(int fd)
 
 static int open_checked(const struct core *c, uint64_t inode, bool *differs)
 {
-	char path[PATH_MAX];
+	const char *path = intern_text(&c->paths, (uint32_t)inode - 1);
 	struct build_id here, then;
-	int fd, n = snprintf(path, sizeof(path), "%s%s", c->root,
-			     intern_text(&c->paths, (uint32_t)inode - 1));
+	int fd = path[0] == '/' ? rooted_open(c->root, path) : -1;
 
-	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
-		return -1;
-	fd = opener_regular(path, 0);
 	if (fd < 0)
 		return -1;
 	here = build_id_of_file(fd);

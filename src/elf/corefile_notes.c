@@ -34,17 +34,18 @@ static void take_registers(struct corefile_thread *t, const void *registers)
 
 	memcpy(&r, registers, sizeof(r));
 #if defined(__x86_64__)
-	t->pc = r.rip;
-	t->sp = r.rsp;
-	t->fp = r.rbp;
+	t->registers = (struct cpu_registers){ .pc = r.rip,
+					       .sp = r.rsp,
+					       .fp = r.rbp,
+					       .rbx = r.rbx,
+					       .r10 = r.r10 };
 	t->thread_pointer = r.fs_base;
 	t->call = (int64_t)r.orig_rax;
 	t->call_argument = r.rdi;
 #else
-	t->pc = r.pc;
-	t->sp = r.sp;
-	t->fp = r.regs[29];
-	t->lr = r.regs[30];
+	t->registers = (struct cpu_registers){
+		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30]
+	};
 #endif
 }
 
@@ -143,7 +144,7 @@ static void take_files(struct core *c, const struct note *n)
 		return;
 	for (uint64_t i = 0; i < count; i++) {
 		const char *path = next_string(&texts);
-		struct mapping m = { .readable = true };
+		struct mapping m = { .readable = true, .executable = true };
 		uint32_t id;
 
 		m.start = cursor_u64(&rows);

@@ -23,7 +23,7 @@ struct core_segment {
 	uint64_t start, size;
 	uint64_t kept; /* bytes of it that are in the file, from its start on */
 	uint64_t offset;
-	bool readable;
+	bool readable, executable;
 };
 
 /* A file that was mapped. */
@@ -46,7 +46,7 @@ struct core {
 	struct corefile file;
 	int fd;
 	uint64_t size; /* of the file */
-	char *root;
+	int root;      /* below which mapped files are opened */
 	struct arena arena;
 	struct core_segment *segments; /* by address, none overlapping */
 	uint32_t n_segments, segments_capacity;

@@ -2,6 +2,7 @@
 
 #include <gelf.h>
 #include <libelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,27 +24,32 @@ struct module {
 	Elf *elf;
 };
 
-int module_open_by(struct module **out, const struct opener *opener,
-		   const struct mapping *mapping)
+/* Takes the descriptor and the libelf handle over, whatever comes of it. */
+static int open_elf(struct module **out, int fd, Elf *elf)
 {
-	int fd = opener_open(opener, mapping);
-	struct module *m;
+	struct module *m = xcalloc(1, sizeof(*m));
 	GElf_Ehdr header;
 
-	if (fd < 0)
-		return -ERR_NOT_FOUND;
-	elf_version(EV_CURRENT);
-	m = xcalloc(1, sizeof(*m));
 	m->fd = fd;
-	m->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF ||
-	    !gelf_getehdr(m->elf, &header) || header.e_machine != MACHINE ||
-	    gelf_getclass(m->elf) != ELFCLASS64) {
+	m->elf = elf;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_machine != MACHINE || gelf_getclass(elf) != ELFCLASS64) {
 		module_free(m);
 		return -ERR_NOT_FOUND;
 	}
 	*out = m;
 	return 0;
+}
+
+int module_open_by(struct module **out, const struct opener *opener,
+		   const struct mapping *mapping)
+{
+	int fd = opener_open(opener, mapping);
+
+	if (fd < 0)
+		return -ERR_NOT_FOUND;
+	elf_version(EV_CURRENT);
+	return open_elf(out, fd, elf_begin(fd, ELF_C_READ_MMAP, NULL));
 }
 
 int module_open_mapped(struct module **out, pid_t pid,
@@ -54,18 +60,27 @@ int module_open_mapped(struct module **out, pid_t pid,
 	return module_open_by(out, &files.opener, mapping);
 }
 
+/* libelf asks for a pointer to bytes that may be changed, and changes none. */
+int module_open_bytes(struct module **out, const void *bytes, size_t size)
+{
+	elf_version(EV_CURRENT);
+	return open_elf(out, -1, elf_memory((char *)bytes, size));
+}
+
 void module_free(struct module *m)
 {
 	if (!m)
 		return;
 	elf_end(m->elf);
-	close(m->fd);
+	if (m->fd >= 0)
+		close(m->fd);
 	free(m);
 }
 
 /* The kernel maps whole pages: a segment at file offset o and address v lies at
  * start + (o - mapping offset), rounded down to the page. */
-uint64_t module_bias(const struct module *m, const struct mapping *mapping)
+static uint64_t bias_by(const struct module *m, const struct mapping *mapping,
+			uint32_t flags)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t n = 0;
@@ -74,7 +89,8 @@ uint64_t module_bias(const struct module *m, const struct mapping *mapping)
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(m->elf, (int)i, &p) || p.p_type != PT_LOAD)
+		if (!gelf_getphdr(m->elf, (int)i, &p) || p.p_type != PT_LOAD ||
+		    (p.p_flags & flags) != flags)
 			continue;
 		if (mapping->offset >= (p.p_offset & -page) &&
 		    mapping->offset < p.p_offset + p.p_filesz)
@@ -84,28 +100,165 @@ uint64_t module_bias(const struct module *m, const struct mapping *mapping)
 	return mapping->start - mapping->offset;
 }
 
-bool module_section(const struct module *m, const char *name, uint64_t *address,
-		    uint64_t *size)
+uint64_t module_bias(const struct module *m, const struct mapping *mapping)
+{
+	return bias_by(m, mapping, 0);
+}
+
+uint64_t module_code_bias(const struct module *m, const struct mapping *mapping)
+{
+	return bias_by(m, mapping, PF_X);
+}
+
+static Elf_Scn *find_section(const struct module *m, const char *name,
+			     GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
 
 	if (elf_getshdrstrndx(m->elf, &names))
-		return false;
+		return NULL;
 	while ((section = elf_nextscn(m->elf, section))) {
 		const char *found;
-		GElf_Shdr h;
 
-		if (!gelf_getshdr(section, &h))
+		if (!gelf_getshdr(section, header))
 			continue;
-		found = elf_strptr(m->elf, names, h.sh_name);
-		if (found && !strcmp(found, name)) {
-			*address = h.sh_addr;
-			*size = h.sh_size;
-			return true;
-		}
+		found = elf_strptr(m->elf, names, header->sh_name);
+		if (found && !strcmp(found, name))
+			return section;
+	}
+	return NULL;
+}
+
+bool module_section(const struct module *m, const char *name, uint64_t *address,
+		    uint64_t *size)
+{
+	GElf_Shdr h;
+
+	if (!find_section(m, name, &h))
+		return false;
+	*address = h.sh_addr;
+	*size = h.sh_size;
+	return true;
+}
+
+bool module_section_bytes(const struct module *m, const char *name,
+			  struct module_bytes *out)
+{
+	GElf_Shdr h;
+	Elf_Scn *section = find_section(m, name, &h);
+	Elf_Data *data;
+
+	if (!section || h.sh_type == SHT_NOBITS)
+		return false;
+	if (h.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
+		return false;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf)
+		return false;
+	*out = (struct module_bytes){ data->d_buf, data->d_size, h.sh_addr };
+	return true;
+}
+
+/* libelf gives only what lies within the file. */
+static bool chunk(const struct module *m, uint64_t offset, uint64_t size,
+		  uint64_t address, struct module_bytes *out)
+{
+	Elf_Data *data = elf_getdata_rawchunk(m->elf, (int64_t)offset,
+					      (size_t)size, ELF_T_BYTE);
+
+	if (!data || !data->d_buf)
+		return false;
+	*out = (struct module_bytes){ data->d_buf, data->d_size, address };
+	return true;
+}
+
+bool module_segment_bytes(const struct module *m, uint32_t type,
+			  struct module_bytes *out)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	elf_getphdrnum(m->elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(m->elf, (int)i, &p) && p.p_type == type)
+			return chunk(m, p.p_offset, p.p_filesz, p.p_vaddr, out);
+	return false;
+}
+
+bool module_loaded_bytes(const struct module *m, uint64_t address,
+			 struct module_bytes *out)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	elf_getphdrnum(m->elf, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t into;
+
+		if (!gelf_getphdr(m->elf, (int)i, &p) || p.p_type != PT_LOAD)
+			continue;
+		into = address - p.p_vaddr;
+		if (into < p.p_filesz)
+			return chunk(m, p.p_offset + into, p.p_filesz - into,
+				     address, out);
 	}
 	return false;
+}
+
+uint64_t module_lowest(const struct module *m)
+{
+	uint64_t lowest = UINT64_MAX;
+	size_t n = 0;
+	GElf_Phdr p;
+
+	elf_getphdrnum(m->elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(m->elf, (int)i, &p) && p.p_type == PT_LOAD &&
+		    p.p_vaddr < lowest)
+			lowest = p.p_vaddr;
+	return lowest == UINT64_MAX ? 0 : lowest;
+}
+
+/* The note in one segment or section of notes. */
+static bool read_build_id(Elf_Data *data, char id[MODULE_BUILD_ID_MAX])
+{
+	size_t at = 0, next, name, text;
+	GElf_Nhdr note;
+
+	while (data && (next = gelf_getnote(data, at, &note, &name, &text))) {
+		const unsigned char *bytes =
+			(const unsigned char *)data->d_buf + text;
+
+		at = next;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
+		    !note.n_descsz || note.n_descsz > MODULE_BUILD_ID_MAX / 2)
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+		return true;
+	}
+	return false;
+}
+
+void module_build_id(const struct module *m, char id[MODULE_BUILD_ID_MAX])
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	id[0] = 0;
+	elf_getphdrnum(m->elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(m->elf, (int)i, &p) && p.p_type == PT_NOTE &&
+		    read_build_id(elf_getdata_rawchunk(m->elf,
+						       (int64_t)p.p_offset,
+						       p.p_filesz,
+						       p.p_align == 8
+							       ? ELF_T_NHDR8
+							       : ELF_T_NHDR),
+				  id))
+			return;
 }
 
 /* `left`: how many symbols may be looked at yet. */
@@ -155,4 +308,44 @@ size_t module_symbols(const struct module *m, const char *const *names,
 						 values, n, &left);
 	}
 	return found;
+}
+
+/* `left`: how many symbols may be looked at yet. */
+static void visit_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *h,
+			void (*visit)(void *, const char *, uint64_t, uint64_t),
+			void *context, size_t *left)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = h->sh_entsize ? h->sh_size / h->sh_entsize : 0;
+
+	if (!data || count > *left)
+		return;
+	*left -= count;
+	for (size_t i = 0; i < count; i++) {
+		const char *name;
+		GElf_Sym symbol;
+
+		if (!gelf_getsym(data, (int)i, &symbol) ||
+		    symbol.st_shndx == SHN_UNDEF || !symbol.st_value ||
+		    !symbol.st_size)
+			continue;
+		name = elf_strptr(elf, h->sh_link, symbol.st_name);
+		if (name)
+			visit(context, name, symbol.st_value, symbol.st_size);
+	}
+}
+
+void module_each_symbol(const struct module *m,
+			void (*visit)(void *context, const char *name,
+				      uint64_t address, uint64_t size),
+			void *context)
+{
+	size_t left = SYMBOLS_MAX;
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+
+	while ((section = elf_nextscn(m->elf, section)))
+		if (gelf_getshdr(section, &h) &&
+		    (h.sh_type == SHT_DYNSYM || h.sh_type == SHT_SYMTAB))
+			visit_table(m->elf, section, &h, visit, context, &left);
 }

@@ -39,13 +39,15 @@ const char *label_state_name(enum label_state state)
 void label_add_frame(struct buffer *out, const struct function_info *function,
 		     uint32_t line, size_t base)
 {
-	const char *file = *function->file ? function->file : function->module;
+	bool known = *function->file;
 
 	buffer_add_string(out, function->name);
-	if (!*file)
+	if (!known && !*function->module)
 		return;
-	buffer_printf(out, " (%s", origin_short_path(file, base));
-	if (line)
+	buffer_printf(out, " (%s",
+		      known ? origin_short_path(function->file, base)
+			    : origin_short_module(function->module));
+	if (line && known)
 		buffer_printf(out, ":%u", line);
 	buffer_add_byte(out, ')');
 }

@@ -27,7 +27,8 @@ enum label_state label_state(uint32_t state);
 const char *label_state_name(enum label_state state);
 
 /* Append "function (file:line)" as py-spy writes it: line 0 is left out, the
- * file is short, see origin_base() for `base`. */
+ * file is short, see origin_base() for `base`. Of native code without a file it
+ * is "function (library)". */
 void label_add_frame(struct buffer *out, const struct function_info *function,
 		     uint32_t line, size_t base);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "record/format.h"
 
 #define ROW_SIZE 8 /* about the bytes of a row */
@@ -17,6 +18,10 @@ void definer_release(struct definer *d)
 	map_release(&d->nodes);
 	edges_release(&d->edges);
 	free(d->node_frames);
+	map_release(&d->module_ids);
+	map_release(&d->site_ids);
+	free(d->modules);
+	free(d->sites);
 	for (int i = 0; i < TABLE_TAGS; i++)
 		table_release(&d->tables[i]);
 }
@@ -102,7 +107,7 @@ uint32_t define_frame(struct definer *d, uint32_t function, uint32_t line)
 	if (id != MAP_NONE)
 		return id;
 	assert(function < d->n_functions);
-	add(d, TABLE_FRAMES, (uint64_t[]){ function, line });
+	add(d, TABLE_FRAMES, (uint64_t[]){ function, line, 0 });
 	map_put(&d->frames, function, line, d->n_frames);
 	return d->n_frames++;
 }
@@ -131,6 +136,93 @@ uint32_t define_node(struct definer *d, uint32_t parent, uint32_t frame)
 	add_node(d, parent, frame);
 	map_put(&d->nodes, parent, frame, id);
 	return d->n_nodes++;
+}
+
+uint32_t define_module(struct definer *d, const struct module_info *info)
+{
+	uint32_t path = define_string(d, info->path);
+	uint32_t build_id = define_string(d, info->build_id);
+	uint32_t id = map_get(&d->module_ids, path, build_id);
+	struct module_info module = *info;
+
+	if (id != MAP_NONE)
+		return id;
+	if (module.end < module.start)
+		module.start = module.end = 0;
+	module.path = intern_text(&d->strings, path);
+	module.build_id = intern_text(&d->strings, build_id);
+	add(d, TABLE_MODULES,
+	    (uint64_t[]){ path, build_id, module.bias, module.start,
+			  module.end - module.start });
+	map_put(&d->module_ids, path, build_id, d->n_modules);
+	ALLOC_GROW(d->modules, d->n_modules + 1, d->modules_capacity);
+	d->modules[d->n_modules] = module;
+	return d->n_modules++;
+}
+
+uint32_t define_site(struct definer *d, const struct site_info *info)
+{
+	uint64_t rest = (uint64_t)info->module << 2 | info->kind;
+	uint32_t id = map_get(&d->site_ids, info->address, rest);
+
+	if (id != MAP_NONE)
+		return id;
+	assert(info->module == ID_NONE || info->module < d->n_modules);
+	add(d, TABLE_SITES,
+	    (uint64_t[]){ or_none(info->module), info->address, info->kind });
+	map_put(&d->site_ids, info->address, rest, d->n_sites);
+	ALLOC_GROW(d->sites, d->n_sites + 1, d->sites_capacity);
+	d->sites[d->n_sites] = (struct known_site){ *info, ID_NONE, false };
+	return d->n_sites++;
+}
+
+/* What a reader without sites shows for one: the library. */
+static uint32_t stand_in(struct definer *d, const struct site_info *site)
+{
+	struct function_info f = { .name = "[unknown]", .kind = site->kind };
+
+	if (site->kind == FUNCTION_KERNEL)
+		f.name = "[kernel]";
+	if (site->module != ID_NONE) {
+		f.module = d->modules[site->module].path;
+		f.name = path_base(f.module);
+	}
+	return define_function(d, &f);
+}
+
+uint32_t define_site_frame(struct definer *d, uint32_t site)
+{
+	uint32_t function;
+
+	assert(site < d->n_sites);
+	if (d->sites[site].frame != ID_NONE)
+		return d->sites[site].frame;
+	function = stand_in(d, &d->sites[site].info);
+	add(d, TABLE_FRAMES, (uint64_t[]){ function, 0, or_none(site) });
+	return d->sites[site].frame = d->n_frames++;
+}
+
+void define_symbol(struct definer *d, uint32_t site,
+		   const struct function_info *functions, const uint32_t *lines,
+		   uint32_t n)
+{
+	const struct site_info *info = &d->sites[site].info;
+	uint32_t left_out = n > LIMIT_INLINED ? n - LIMIT_INLINED : 0;
+
+	assert(site < d->n_sites);
+	if (d->sites[site].named || !n)
+		return;
+	d->sites[site].named = true;
+	/* The outermost is the one that has code of its own; it stays. */
+	for (uint32_t i = left_out; i < n; i++) {
+		struct function_info f = functions[i];
+
+		f.kind = info->kind;
+		if (info->module != ID_NONE && !(f.module && f.module[0]))
+			f.module = d->modules[info->module].path;
+		add(d, TABLE_SYMBOLS,
+		    (uint64_t[]){ site, define_function(d, &f), lines[i] });
+	}
 }
 
 void define_thread_name(struct definer *d, uint32_t thread, const char *name)
@@ -165,10 +257,21 @@ void define_marker(struct definer *d, const struct marker_info *info)
 			  define_string(d, info->text) });
 }
 
+/* What a table mentions comes before it. */
+static const enum table_tag order[] = {
+	TABLE_STRINGS,	    TABLE_PROCESSES,	TABLE_THREADS,
+	TABLE_FUNCTIONS,    TABLE_MODULES,	TABLE_SITES,
+	TABLE_FRAMES,	    TABLE_NODES,	TABLE_SYMBOLS,
+	TABLE_THREAD_NAMES, TABLE_PROCESS_ENDS, TABLE_THREAD_ENDS,
+};
+
+static_assert(sizeof(order) / sizeof(order[0]) == TABLE_TAGS - 2,
+	      "each table but the markers (and none has tag 0)");
+
 void definer_flush(struct definer *d, struct buffer *out)
 {
-	for (int tag = 1; tag < TABLE_MARKERS; tag++)
-		table_flush(&d->tables[tag], tag, out);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		table_flush(&d->tables[order[i]], order[i], out);
 	d->pending = 0;
 }
 

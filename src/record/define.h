@@ -9,6 +9,12 @@
 #include "record/model.h"
 #include "record/table.h"
 
+struct known_site {
+	struct site_info info;
+	uint32_t frame; /* or ID_NONE: not defined yet */
+	bool named;	/* its symbols are known */
+};
+
 struct definer {
 	struct intern strings;
 	struct map functions, frames, nodes;
@@ -16,6 +22,11 @@ struct definer {
 	uint32_t *node_frames; /* by node */
 	uint32_t node_frames_capacity;
 	uint32_t n_processes, n_threads, n_functions, n_frames, n_nodes;
+	struct map module_ids, site_ids;
+	struct module_info *modules; /* texts are those of `strings` */
+	uint32_t n_modules, modules_capacity;
+	struct known_site *sites;
+	uint32_t n_sites, sites_capacity;
 	struct table_writer tables[TABLE_TAGS];
 	size_t pending; /* about as many bytes wait to be written */
 };
@@ -35,6 +46,13 @@ uint32_t define_thread(struct definer *d, const struct thread_info *info);
 uint32_t define_function(struct definer *d, const struct function_info *info);
 uint32_t define_frame(struct definer *d, uint32_t function, uint32_t line);
 uint32_t define_node(struct definer *d, uint32_t parent, uint32_t frame);
+uint32_t define_module(struct definer *d, const struct module_info *info);
+uint32_t define_site(struct definer *d, const struct site_info *info);
+uint32_t define_site_frame(struct definer *d, uint32_t site);
+/* The functions at a site, innermost first; the first word on a site counts. */
+void define_symbol(struct definer *d, uint32_t site,
+		   const struct function_info *functions, const uint32_t *lines,
+		   uint32_t n);
 
 void define_thread_name(struct definer *d, uint32_t thread, const char *name);
 void define_process_end(struct definer *d, uint32_t process, uint64_t when,

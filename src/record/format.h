@@ -40,5 +40,7 @@ enum block_flag {
 #define LIMIT_RUNS	  (1u << 22)   /* in one block */
 #define LIMIT_SHIFT	  40	       /* log2 of the unit of ticks, ns */
 #define LIMIT_STATE	  0xffffu
+#define LIMIT_INLINED	  32	     /* functions of one site */
+#define LIMIT_NODES	  (1u << 26) /* beyond, calls are not unfolded */
 
 #endif

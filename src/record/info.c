@@ -27,7 +27,9 @@ static const struct field {
 	FIELD(13, FIELD_U64, recorder_cpu), FIELD(14, FIELD_U32, filter),
 	FIELD(15, FIELD_BOOL, complete),    FIELD(16, FIELD_TEXT, version),
 	FIELD(17, FIELD_TEXT, host),	    FIELD(18, FIELD_TEXT, command),
-	FIELD(19, FIELD_TEXT, note),
+	FIELD(19, FIELD_TEXT, note),	    FIELD(20, FIELD_U64, native),
+	FIELD(21, FIELD_U64, broken),	    FIELD(22, FIELD_U64, unmerged),
+	FIELD(23, FIELD_U32, registers),
 #undef FIELD
 };
 

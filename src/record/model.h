@@ -7,14 +7,20 @@
  *             its end; an exec in the middle makes a new process
  *   thread    of one process
  *   function  name, file, first line, and of what kind it is
- *   frame     a function at a line
+ *   module    an object file that native code was mapped from
+ *   site      an address in native code
+ *   frame     a function at a line, or a site
  *   node      a stack: a frame called from a parent node (or from none)
  *   tick      a moment at which threads were looked at
  *   run       a thread seen with the same stack in the same state at each of
  *             a number of consecutive ticks
  *
  * A sample is one tick of a run. Runs make an idle thread nearly free, on disk
- * and in every analysis. */
+ * and in every analysis.
+ *
+ * While a program is watched, native code is written down as sites. What they
+ * are called is looked up later, once for each, and written as symbols of the
+ * sites; the reader puts the two together. */
 #ifndef PYROMETER_RECORD_MODEL_H
 #define PYROMETER_RECORD_MODEL_H
 
@@ -36,6 +42,11 @@ enum sample_state {
 	STATE_RIDDEN = 1 << 7,	   /* read from the thread's own core */
 	STATE_TRUNCATED = 1
 			  << 8, /* deeper than the limit; the root is missing */
+	STATE_NATIVE = 1 << 9,	/* native frames were taken */
+	STATE_BROKEN = 1 << 10, /* the walk of native frames did not reach the
+				 * thread's first */
+	STATE_UNMERGED = 1 << 11, /* native and Python frames do not fit
+				   * together */
 	/* bits up to 15 are free for other instruments */
 };
 
@@ -73,9 +84,32 @@ struct function_info {
 	const char *module; /* native: library path; Python: "" */
 };
 
+/* An object file in the memory of a program. The same file in several
+ * processes is one module, with the place where it was first seen. */
+struct module_info {
+	const char *path;     /* in the target's root; "[vdso]" and the like */
+	const char *build_id; /* hexadecimal; "": unknown */
+	uint64_t bias;	      /* address in memory minus address in the file */
+	uint64_t start, end;  /* where it was mapped; both 0: unknown */
+};
+
+/* An address in native code: of the instruction that is executed, or, of a
+ * caller, the return address minus one, which lies in the call. */
+struct site_info {
+	uint32_t module;	 /* or ID_NONE: the address is one in memory */
+	uint64_t address;	 /* as the module's file counts */
+	enum function_kind kind; /* FUNCTION_NATIVE or FUNCTION_KERNEL */
+};
+
+/* Is told of a site, and of its module or NULL. */
+typedef void site_visitor(void *context, uint32_t site,
+			  const struct site_info *info,
+			  const struct module_info *module);
+
 struct frame_info {
 	uint32_t function;
 	uint32_t line; /* 0: none */
+	uint32_t site; /* or ID_NONE: Python, or no address is known */
 };
 
 struct node_info {
@@ -99,16 +133,20 @@ struct recording_info {
 	uint64_t wall_start; /* CLOCK_REALTIME at the start, ns */
 	uint64_t period; /* ns between ticks as asked for; 0: as fast as can be
 			  */
-	uint64_t duration;     /* ns, so far */
-	uint64_t ticks;	       /* moments looked at */
-	uint64_t missed;       /* ticks that were due and could not be kept */
-	uint64_t samples;      /* thread samples taken */
-	uint64_t torn;	       /* of these STATE_TORN */
-	uint64_t unproven;     /* of these STATE_UNPROVEN */
-	uint64_t unreadable;   /* of these STATE_UNREADABLE */
-	uint64_t lost;	       /* samples of which nothing could be kept */
-	uint64_t retried;      /* samples that needed a second read */
-	uint64_t ridden;       /* of these STATE_RIDDEN */
+	uint64_t duration;   /* ns, so far */
+	uint64_t ticks;	     /* moments looked at */
+	uint64_t missed;     /* ticks that were due and could not be kept */
+	uint64_t samples;    /* thread samples taken */
+	uint64_t torn;	     /* of these STATE_TORN */
+	uint64_t unproven;   /* of these STATE_UNPROVEN */
+	uint64_t unreadable; /* of these STATE_UNREADABLE */
+	uint64_t lost;	     /* samples of which nothing could be kept */
+	uint64_t retried;    /* samples that needed a second read */
+	uint64_t ridden;     /* of these STATE_RIDDEN */
+	uint64_t native;     /* of these STATE_NATIVE */
+	uint64_t broken;     /* of these STATE_BROKEN */
+	uint64_t unmerged;   /* of these STATE_UNMERGED */
+	uint32_t registers;  /* enum register_source: how native stacks began */
 	uint64_t recorder_cpu; /* ns of CPU time used by the recorder */
 	uint32_t filter;       /* enum sample_filter: what was left out */
 	bool complete;	       /* the recorder ended in order */
@@ -125,6 +163,14 @@ enum sample_filter {
 	FILTER_CPU = 1 << 0,	 /* only samples on CPU */
 	FILTER_GIL = 1 << 1,	 /* only samples that held the GIL */
 	FILTER_THREADS = 1 << 2, /* only threads that matched --thread */
+};
+
+/* Where the registers that a native stack begins with came from. */
+enum register_source {
+	REGISTERS_NONE,	  /* no native stacks were taken */
+	REGISTERS_SWITCH, /* the kernel's record of a context switch */
+	REGISTERS_CLOCK,  /* the interrupt of a clock of the thread's own */
+	REGISTERS_STOP,	  /* the thread was stopped for a moment */
 };
 
 /* One block's worth of consecutive ticks of one thread. */

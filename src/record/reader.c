@@ -16,8 +16,10 @@
 #include "base/alloc.h"
 #include "record/format.h"
 #include "record/info.h"
+#include "record/late.h"
 #include "record/places.h"
 #include "record/reader_private.h"
+#include "record/resolve.h"
 #include "record/samples.h"
 #include "record/sources.h"
 #include "record/tables.h"
@@ -25,6 +27,8 @@
 struct reader {
 	struct input *input;
 	struct tables tables;
+	struct resolved resolved;
+	struct late_names *late; /* or NULL: none so far */
 	struct recording_info info;
 	struct places blocks; /* of samples */
 	struct sources *sources;
@@ -210,6 +214,7 @@ int reader_open_source(struct reader **out, const struct source *source,
 		return rc;
 	}
 	load(r);
+	resolve(&r->resolved, &r->tables);
 	*out = r;
 	return 0;
 }
@@ -231,6 +236,8 @@ void reader_free(struct reader *r)
 	sources_release(r->sources);
 	free(r->sources);
 	tables_release(&r->tables);
+	resolved_release(&r->resolved);
+	late_names_free(r->late);
 	places_release(&r->blocks);
 	sample_arrays_release(&r->arrays);
 	free(r);
@@ -268,12 +275,14 @@ uint32_t reader_functions(const struct reader *r)
 
 uint32_t reader_frames(const struct reader *r)
 {
-	return r->tables.n_frames;
+	return resolved_any(&r->resolved) ? r->resolved.n_frames
+					  : r->tables.n_frames;
 }
 
 uint32_t reader_nodes(const struct reader *r)
 {
-	return r->tables.n_nodes;
+	return resolved_any(&r->resolved) ? r->resolved.n_nodes
+					  : r->tables.n_nodes;
 }
 
 uint32_t reader_markers(const struct reader *r)
@@ -298,17 +307,86 @@ const struct function_info *reader_function(const struct reader *r, uint32_t id)
 
 struct frame_info reader_frame(const struct reader *r, uint32_t id)
 {
-	return r->tables.frames[id];
+	return resolved_any(&r->resolved) ? r->resolved.frames[id]
+					  : r->tables.frames[id];
 }
 
 struct node_info reader_node(const struct reader *r, uint32_t id)
 {
-	return r->tables.nodes[id];
+	return resolved_any(&r->resolved) ? r->resolved.nodes[id]
+					  : r->tables.nodes[id];
 }
 
 const struct marker_info *reader_marker(const struct reader *r, uint32_t id)
 {
 	return &r->tables.markers[id];
+}
+
+uint32_t reader_modules(const struct reader *r)
+{
+	return r->tables.n_modules;
+}
+
+uint32_t reader_sites(const struct reader *r)
+{
+	return r->tables.n_sites;
+}
+
+const struct module_info *reader_module(const struct reader *r, uint32_t id)
+{
+	return &r->tables.modules[id];
+}
+
+struct site_info reader_site(const struct reader *r, uint32_t id)
+{
+	return r->tables.sites[id];
+}
+
+uint32_t reader_site_depth(const struct reader *r, uint32_t id)
+{
+	uint32_t n = r->tables.site_symbols[id].count;
+
+	return n ? n : 1;
+}
+
+uint32_t reader_unnamed_sites(const struct reader *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->tables.n_sites; i++)
+		n += !r->tables.site_symbols[i].count;
+	return n;
+}
+
+void reader_each_site(struct reader *r, site_visitor *visit, void *context)
+{
+	const struct tables *t = &r->tables;
+
+	for (uint32_t i = 0; i < t->n_sites; i++) {
+		struct site_info info = t->sites[i];
+
+		if (!t->site_symbols[i].count)
+			visit(context, i, &info,
+			      info.module == ID_NONE
+				      ? NULL
+				      : &t->modules[info.module]);
+	}
+}
+
+void reader_set_symbols(struct reader *r, uint32_t site,
+			const struct function_info *functions,
+			const uint32_t *lines, uint32_t n)
+{
+	unresolve(&r->resolved, &r->tables);
+	if (!r->late)
+		r->late = late_names_new();
+	late_symbols(r->late, &r->tables, site, functions, lines, n);
+}
+
+void reader_resolve(struct reader *r)
+{
+	unresolve(&r->resolved, &r->tables);
+	resolve(&r->resolved, &r->tables);
 }
 
 uint64_t reader_process_end(const struct reader *r, uint32_t id, int *status)
@@ -341,6 +419,19 @@ void reader_block_times(const struct reader *r, size_t block, uint64_t *first,
 	*last = r->blocks.items[block].last;
 }
 
+/* From the nodes of the file to those that are shown. */
+static void resolve_runs(const struct reader *r, uint32_t n)
+{
+	if (!resolved_any(&r->resolved))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		struct run *run = &r->arrays.sorted[i];
+
+		if (run->node != ID_NONE)
+			run->node = r->resolved.node_ids[run->node];
+	}
+}
+
 int reader_block(struct reader *r, size_t block, struct sample_block *out,
 		 struct error *err)
 {
@@ -355,8 +446,10 @@ int reader_block(struct reader *r, size_t block, struct sample_block *out,
 	if (payload &&
 	    samples_decode(&r->arrays, payload, place->raw, place->first,
 			   place->last, r->tables.n_threads, r->tables.n_nodes,
-			   out))
+			   out)) {
+		resolve_runs(r, out->n_runs);
 		return 0;
+	}
 	notice_damage(r, place->offset, "the samples of a block are lost");
 	*out = (struct sample_block){ .first = place->first,
 				      .last = place->last };

@@ -46,6 +46,27 @@ const struct function_info *reader_function(const struct reader *r,
 struct frame_info reader_frame(const struct reader *r, uint32_t id);
 struct node_info reader_node(const struct reader *r, uint32_t id);
 const struct marker_info *reader_marker(const struct reader *r, uint32_t id);
+/* Native code. A frame with a site is the innermost function at its address;
+ * calls that were inlined around it are frames of their own without a site, and
+ * nodes of their own: reader_site_depth() of them belong to the address, the
+ * node itself included. */
+uint32_t reader_modules(const struct reader *r);
+uint32_t reader_sites(const struct reader *r);
+const struct module_info *reader_module(const struct reader *r, uint32_t id);
+struct site_info reader_site(const struct reader *r, uint32_t id);
+uint32_t reader_site_depth(const struct reader *r, uint32_t id);
+
+/* Sites without a symbol: all of them when a recording broke off before their
+ * names were looked up. Visit them, say what is there as to writer_symbol(),
+ * then resolve: functions, frames and nodes are then others than before, so do
+ * it before anything is computed. */
+uint32_t reader_unnamed_sites(const struct reader *r);
+void reader_each_site(struct reader *r, site_visitor *visit, void *context);
+void reader_set_symbols(struct reader *r, uint32_t site,
+			const struct function_info *functions,
+			const uint32_t *lines, uint32_t n);
+void reader_resolve(struct reader *r);
+
 /* ns since the start at which it ended; UINT64_MAX: not seen to end. */
 uint64_t reader_process_end(const struct reader *r, uint32_t id, int *status);
 uint64_t reader_thread_end(const struct reader *r, uint32_t id);

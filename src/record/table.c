@@ -26,6 +26,9 @@ void table_add(struct table_writer *t, enum table_tag tag,
 					   (int64_t)(values[i] -
 						     t->previous[i]));
 		t->previous[i] = values[i];
+		if ((values[i] || coding[i] == 'b' || !i) &&
+		    t->columns <= (unsigned)i)
+			t->columns = (unsigned)i + 1;
 	}
 	t->rows++;
 }
@@ -39,14 +42,16 @@ void table_flush(struct table_writer *t, enum table_tag tag, struct buffer *out)
 		return;
 	buffer_add_varint(&body, t->first);
 	buffer_add_varint(&body, t->rows);
-	buffer_add_varint(&body, columns);
+	buffer_add_varint(&body, t->columns);
 	for (size_t i = 0; i < columns; i++) {
-		buffer_add_blob(&body, t->column[i].data, t->column[i].size);
+		if (i < t->columns)
+			buffer_add_blob(&body, t->column[i].data,
+					t->column[i].size);
 		buffer_reset(&t->column[i]);
 		t->previous[i] = 0;
 	}
 	t->first += t->rows;
-	t->rows = 0;
+	t->rows = t->columns = 0;
 	buffer_add_varint(out, tag);
 	buffer_add_blob(out, body.data, body.size);
 	buffer_release(&body);

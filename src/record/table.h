@@ -25,12 +25,15 @@
 	X(2, PROCESSES, "dudddd") \
 	X(3, THREADS, "ddddud")   \
 	X(4, FUNCTIONS, "ddduu")  \
-	X(5, FRAMES, "dd")        \
+	X(5, FRAMES, "ddd")       \
 	X(6, NODES, "uu")         \
 	X(7, THREAD_NAMES, "dd")  \
 	X(8, PROCESS_ENDS, "ddu") \
 	X(9, THREAD_ENDS, "dd")   \
-	X(10, MARKERS, "dudud")
+	X(10, MARKERS, "dudud")   \
+	X(11, MODULES, "ddddu")   \
+	X(12, SITES, "udu")       \
+	X(13, SYMBOLS, "ddd")
 
 enum table_tag {
 #define TABLE_TAG(tag, name, columns) TABLE_##name = tag,
@@ -45,6 +48,7 @@ const char *table_columns(uint64_t tag);
 struct table_writer {
 	uint64_t first; /* id of the first row */
 	uint64_t rows;
+	unsigned columns; /* as many are not all 0 */
 	struct buffer column[TABLE_COLUMNS];
 	uint64_t previous[TABLE_COLUMNS];
 };
@@ -52,7 +56,8 @@ struct table_writer {
 /* Add a row; `values` has one for each column ('b': ignored). */
 void table_add(struct table_writer *t, enum table_tag tag,
 	       const uint64_t *values);
-/* Append tag and table to `out` unless it has no rows; begin the next one. */
+/* Append tag and table to `out` unless it has no rows; begin the next one. The
+ * last columns are left out when they are all 0. */
 void table_flush(struct table_writer *t, enum table_tag tag,
 		 struct buffer *out);
 void table_release(struct table_writer *t);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "record/format.h"
 #include "record/table.h"
 
 const char *tables_string(const struct tables *t, uint64_t id)
@@ -88,7 +89,8 @@ static bool add_frame(struct tables *t, const uint64_t *v)
 {
 	struct frame_info f = { .function = (uint32_t)v[0] };
 
-	if (v[0] >= t->n_functions || !take_u32(v[1], &f.line))
+	if (v[0] >= t->n_functions || !take_u32(v[1], &f.line) ||
+	    !take_or_none(v[2], t->n_sites, &f.site))
 		return false;
 	ALLOC_GROW(t->frames, t->n_frames + 1, t->frames_capacity);
 	t->frames[t->n_frames++] = f;
@@ -151,6 +153,60 @@ static bool add_marker(struct tables *t, const uint64_t *v)
 	return true;
 }
 
+static bool add_module(struct tables *t, const uint64_t *v)
+{
+	struct module_info m = { .bias = v[2],
+				 .start = v[3],
+				 .end = v[3] + v[4] };
+
+	if (m.end < m.start || !take_string(t, v[0], &m.path) ||
+	    !take_string(t, v[1], &m.build_id))
+		return false;
+	ALLOC_GROW(t->modules, t->n_modules + 1, t->modules_capacity);
+	t->modules[t->n_modules++] = m;
+	return true;
+}
+
+static bool add_site(struct tables *t, const uint64_t *v)
+{
+	struct site_info s = { .address = v[1],
+			       .kind = (enum function_kind)v[2] };
+
+	if (!take_or_none(v[0], t->n_modules, &s.module) ||
+	    (v[2] != FUNCTION_NATIVE && v[2] != FUNCTION_KERNEL))
+		return false;
+	ALLOC_GROW(t->sites, t->n_sites + 1, t->sites_capacity);
+	ALLOC_GROW(t->site_symbols, t->n_sites + 1, t->site_symbols_capacity);
+	t->site_symbols[t->n_sites] = (struct site_symbols){ 0, 0 };
+	t->sites[t->n_sites++] = s;
+	return true;
+}
+
+void tables_add_symbol(struct tables *t, uint32_t site, uint32_t function,
+		       uint32_t line)
+{
+	struct site_symbols *s = &t->site_symbols[site];
+
+	if (!s->count)
+		s->first = t->n_symbols;
+	if (s->first + s->count != t->n_symbols || s->count == LIMIT_INLINED)
+		return;
+	s->count++;
+	ALLOC_GROW(t->symbols, t->n_symbols + 1, t->symbols_capacity);
+	t->symbols[t->n_symbols++] = (struct site_symbol){ function, line };
+}
+
+static bool add_symbol(struct tables *t, const uint64_t *v)
+{
+	uint32_t line;
+
+	if (v[0] >= t->n_sites || v[1] >= t->n_functions ||
+	    !take_u32(v[2], &line))
+		return false;
+	tables_add_symbol(t, (uint32_t)v[0], (uint32_t)v[1], line);
+	return true;
+}
+
 /* How rows of a table are added, and where those with ids are counted. */
 static const struct row_type {
 	bool (*add)(struct tables *t, const uint64_t *values);
@@ -166,6 +222,9 @@ static const struct row_type {
 	[TABLE_PROCESS_ENDS] = { add_process_end, 0 },
 	[TABLE_THREAD_ENDS] = { add_thread_end, 0 },
 	[TABLE_MARKERS] = { add_marker, COUNT(markers) },
+	[TABLE_MODULES] = { add_module, COUNT(modules) },
+	[TABLE_SITES] = { add_site, COUNT(sites) },
+	[TABLE_SYMBOLS] = { add_symbol, 0 },
 #undef COUNT
 };
 
@@ -249,6 +308,10 @@ void tables_release(struct tables *t)
 	free(t->frames);
 	free(t->nodes);
 	free(t->markers);
+	free(t->modules);
+	free(t->sites);
+	free(t->symbols);
+	free(t->site_symbols);
 	edges_release(&t->edges);
 	free(t->process_ends);
 	free(t->thread_ends);

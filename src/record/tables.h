@@ -15,6 +15,16 @@ struct process_end {
 	int status;    /* -1: unknown */
 };
 
+/* A function at a site, with the line that is executed there. */
+struct site_symbol {
+	uint32_t function, line;
+};
+
+/* The symbols of a site: `count` of them from `first` on, innermost first. */
+struct site_symbols {
+	uint32_t first, count;
+};
+
 /* For each kind of thing an array, how many it holds, how many fit. */
 #define TABLES_ARRAY(type, name) \
 	type *name;              \
@@ -29,6 +39,11 @@ struct tables {
 	TABLES_ARRAY(struct frame_info, frames);
 	TABLES_ARRAY(struct node_info, nodes);
 	TABLES_ARRAY(struct marker_info, markers);
+	TABLES_ARRAY(struct module_info, modules);
+	TABLES_ARRAY(struct site_info, sites);
+	TABLES_ARRAY(struct site_symbol, symbols);
+	struct site_symbols *site_symbols; /* by site */
+	uint32_t site_symbols_capacity;
 	struct edges edges;
 	struct process_end *process_ends; /* by process */
 	uint32_t process_ends_capacity;
@@ -40,6 +55,11 @@ struct tables {
  * is broken or does not continue where the last one ended; what was sound
  * before the break is kept. */
 bool tables_read(struct tables *t, const void *data, size_t size);
+/* Add a symbol of a site, whose ids are good. The symbols of a site come one
+ * behind the other; others that it gets later are left out, as are those beyond
+ * LIMIT_INLINED. */
+void tables_add_symbol(struct tables *t, uint32_t site, uint32_t function,
+		       uint32_t line);
 /* The text of a string id; NULL when there is none. */
 const char *tables_string(const struct tables *t, uint64_t id);
 void tables_release(struct tables *t);

@@ -159,6 +159,44 @@ uint32_t writer_node(struct writer *w, uint32_t parent, uint32_t frame)
 	return defined(w, define_node(&w->definer, parent, frame));
 }
 
+uint32_t writer_module(struct writer *w, const struct module_info *info)
+{
+	return defined(w, define_module(&w->definer, info));
+}
+
+uint32_t writer_site(struct writer *w, const struct site_info *info)
+{
+	return defined(w, define_site(&w->definer, info));
+}
+
+uint32_t writer_site_frame(struct writer *w, uint32_t site)
+{
+	return defined(w, define_site_frame(&w->definer, site));
+}
+
+void writer_symbol(struct writer *w, uint32_t site,
+		   const struct function_info *functions, const uint32_t *lines,
+		   uint32_t n)
+{
+	define_symbol(&w->definer, site, functions, lines, n);
+	defined(w, site);
+}
+
+void writer_each_site(struct writer *w, site_visitor *visit, void *context)
+{
+	struct definer *d = &w->definer;
+
+	for (uint32_t i = 0; i < d->n_sites; i++) {
+		struct site_info info = d->sites[i].info;
+
+		if (!d->sites[i].named)
+			visit(context, i, &info,
+			      info.module == ID_NONE
+				      ? NULL
+				      : &d->modules[info.module]);
+	}
+}
+
 void writer_process_end(struct writer *w, uint32_t process, uint64_t when,
 			int status)
 {

@@ -33,6 +33,23 @@ uint32_t writer_function(struct writer *w, const struct function_info *info);
 uint32_t writer_frame(struct writer *w, uint32_t function, uint32_t line);
 uint32_t writer_node(struct writer *w, uint32_t parent, uint32_t frame);
 
+/* Native code: an object file, an address in it, and the frame of that
+ * address, for writer_node. All are interned; of a module that is known by path
+ * and build id, the place in memory stays the one that was given first. */
+uint32_t writer_module(struct writer *w, const struct module_info *info);
+uint32_t writer_site(struct writer *w, const struct site_info *info);
+uint32_t writer_site_frame(struct writer *w, uint32_t site);
+/* What is at a site: its function, preceded by the calls that were inlined into
+ * it, innermost first, each with the line that is executed there. Kind and
+ * module are the site's, unless `module` names another. The first word on a
+ * site counts; n of 0 says nothing. */
+void writer_symbol(struct writer *w, uint32_t site,
+		   const struct function_info *functions, const uint32_t *lines,
+		   uint32_t n);
+/* Every site that has no symbol yet, in order of id, with its module or NULL.
+ * The visitor may call writer_symbol. */
+void writer_each_site(struct writer *w, site_visitor *visit, void *context);
+
 /* The end of a process or thread, ns of clock_now(). `status` as wait(2) gives
  * it, -1 if unknown. */
 void writer_process_end(struct writer *w, uint32_t process, uint64_t when,

@@ -14,6 +14,7 @@
 #include "sample/family.h"
 #include "sample/naming.h"
 #include "sample/sampler.h"
+#include "sample/symbolise.h"
 #include "sample/texts.h"
 
 #define MILLISECOND 1000000u
@@ -36,11 +37,13 @@ struct recorder {
 	pid_t program; /* that we have started; 0: none */
 	struct target **targets;
 	uint32_t n_targets, targets_capacity, n_seen;
+	struct symbolise_targets seen;
 	uint64_t start, next, tick;
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
 	struct recording_info info;
 	char host[256];
+	char note[640];
 };
 
 void recorder_new(struct recorder **out, int fd,
@@ -62,6 +65,10 @@ void recorder_new(struct recorder **out, int fd,
 		.note = "",
 	};
 	sampler_init(&r->sampler, options->ride, options->period);
+	if (options->native.source != REGISTERS_NONE) {
+		r->info.registers = options->native.source;
+		rider_insist(&r->sampler.rider);
+	}
 	*out = r;
 }
 
@@ -90,11 +97,30 @@ void recorder_free(struct recorder *r)
 		target_free(r->targets[i]);
 	free(r->targets);
 	family_release(&r->family);
+	symbolise_targets_release(&r->seen);
 	writer_free(r->writer);
 	free(r);
 }
 
 /* ---- who is watched ---- */
+
+/* Without a native side a target still has its Python. */
+static void add_native(struct recorder *r, struct target *t)
+{
+	struct native_options options = r->options.native;
+	struct error err = ERROR_INIT;
+
+	if (options.source == REGISTERS_NONE)
+		return;
+	options.own = r->program;
+	if (native_new(&t->native, t->pid, t->memory, &t->python, &options,
+		       &err) == 0)
+		t->native->writer = r->writer;
+	else if (!r->note[0])
+		snprintf(r->note, sizeof(r->note),
+			 "no native stacks of process %d: %s", (int)t->pid,
+			 err.text);
+}
 
 static int add_target(struct recorder *r, struct target *t, struct error *err)
 {
@@ -107,7 +133,9 @@ static int add_target(struct recorder *r, struct target *t, struct error *err)
 		target_free(t);
 		return status;
 	}
+	symbolise_targets_add(&r->seen, t->pid);
 	target_record(t, r->writer, parent, clock_now() - r->start);
+	add_native(r, t);
 	if (relative)
 		relative->record = t->record;
 	ALLOC_GROW(r->targets, r->n_targets + 1, r->targets_capacity);
@@ -254,14 +282,43 @@ static void introduce(struct recorder *r, struct target *t,
 		.interpreter = t->interpreters[thread->interpreter].number,
 		.main = thread->tid == t->pid,
 	};
+	struct native_thread *native;
 
 	if (!thread->named)
 		naming_update(t, now, true);
 	naming_best(t, thread, name);
-	if (wanted_thread(r, name, thread->tid))
-		thread->record = writer_thread(r->writer, &info);
-	else
+	if (!wanted_thread(r, name, thread->tid)) {
 		thread->left_out = thread->named;
+		return;
+	}
+	native = t->native ? native_find(t->native, thread->tid) : NULL;
+	if (native && native->record != ID_NONE) {
+		thread->record = native->record;
+		writer_thread_name(r->writer, thread->record, name);
+		return;
+	}
+	thread->record = writer_thread(r->writer, &info);
+	if (native)
+		native->record = thread->record;
+}
+
+/* A thread that Python does not know. */
+static void introduce_native(struct recorder *r, struct target *t,
+			     struct native_thread *thread, uint64_t now)
+{
+	char name[32];
+	struct thread_info info = {
+		.process = t->record,
+		.tid = (uint32_t)thread->tid,
+		.start = now - r->start,
+		.name = name,
+		.main = thread->tid == t->pid,
+	};
+
+	os_thread_name(t->pid, thread->tid, name);
+	thread->left_out = !wanted_thread(r, name, thread->tid);
+	if (!thread->left_out)
+		thread->record = writer_thread(r->writer, &info);
 }
 
 static bool passes(const struct recorder *r, uint32_t state)
@@ -269,6 +326,11 @@ static bool passes(const struct recorder *r, uint32_t state)
 	if ((r->options.filter & FILTER_CPU) && !(state & STATE_ON_CPU))
 		return false;
 	return !(r->options.filter & FILTER_GIL) || (state & STATE_GIL);
+}
+
+static bool has_native(const struct target_thread *thread)
+{
+	return thread->native && thread->native->good;
 }
 
 static void write_thread(struct recorder *r, struct target *t,
@@ -281,15 +343,36 @@ static void write_thread(struct recorder *r, struct target *t,
 	if (!passes(r, thread->state) || thread->left_out)
 		return;
 	/* A thread without a frame that never had one is still starting. */
-	if (thread->record == ID_NONE && !thread->stack.n_frames)
+	if (thread->record == ID_NONE && !thread->stack.n_frames &&
+	    !has_native(thread))
 		return;
 	if (thread->record == ID_NONE)
 		introduce(r, t, thread, now);
 	if (thread->record == ID_NONE)
 		return;
-	node = node_of_stack(&t->table, &thread->path, &thread->stack,
-			     generation);
+	if (has_native(thread))
+		node = native_node(t->native, thread->native, &t->table,
+				   generation);
+	else
+		node = node_of_stack(&t->table, &thread->path, &thread->stack,
+				     generation);
 	writer_sample(r->writer, thread->record, node, thread->state);
+}
+
+static void write_native(struct recorder *r, struct target *t,
+			 struct native_thread *thread, uint64_t now)
+{
+	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
+
+	if (thread->python || !thread->good || thread->left_out ||
+	    !passes(r, state))
+		return;
+	if (thread->record == ID_NONE)
+		introduce_native(r, t, thread, now);
+	if (thread->record != ID_NONE)
+		writer_sample(r->writer, thread->record,
+			      native_node(t->native, thread, &t->table, 0),
+			      state);
 }
 
 static void write_target(struct recorder *r, struct target *t, uint64_t now)
@@ -298,6 +381,8 @@ static void write_target(struct recorder *r, struct target *t, uint64_t now)
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (t->threads[i]->good)
 			write_thread(r, t, t->threads[i], now);
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
+		write_native(r, t, t->native->threads[i], now);
 }
 
 static void take_targets(struct recorder *r, uint64_t now)
@@ -353,6 +438,20 @@ static void wait_for_python(struct recorder *r)
 	r->next = clock_now();
 }
 
+/* Threads without native stacks, and why. */
+static bool note_native(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->n_targets && !r->note[0]; i++) {
+		const struct native *n = r->targets[i]->native;
+
+		if (n && n->n_refused)
+			snprintf(r->note, sizeof(r->note),
+				 "threads without native stacks: %s",
+				 n->refusal.text);
+	}
+	return r->note[0];
+}
+
 static void update_info(struct recorder *r)
 {
 	const struct sampler_counts *c = &r->sampler.counts;
@@ -366,12 +465,17 @@ static void update_info(struct recorder *r)
 	i->lost = c->lost;
 	i->retried = c->retried;
 	i->ridden = c->ridden;
+	i->native = c->native;
+	i->broken = c->broken;
+	i->unmerged = c->unmerged;
 	i->recorder_cpu = clock_process_cpu();
 	if (r->sampler.rider.refused)
 		i->note =
 			"threads could not be read from their own cores (this "
 			"process may not choose its core); stacks were "
 			"validated instead";
+	if (note_native(r))
+		i->note = r->note;
 	if (r->writer)
 		writer_info(r->writer, i);
 }
@@ -439,6 +543,23 @@ static int loop(struct recorder *r, struct error *err)
 	return status;
 }
 
+static void name_native_code(struct recorder *r)
+{
+	struct symbolise_options options = {
+		.targets = &r->seen,
+		.progress = r->options.naming,
+		.context = r->options.context,
+		.stop = r->options.skip,
+	};
+	struct symbolise_counts counts;
+
+	symbolise_writer(r->writer, &options, &counts);
+	if (counts.stopped && !r->info.note[0]) {
+		r->info.note = SYMBOLISE_NOTE;
+		writer_info(r->writer, &r->info);
+	}
+}
+
 int recorder_run(struct recorder *r, struct error *err)
 {
 	int status = loop(r, err);
@@ -449,6 +570,7 @@ int recorder_run(struct recorder *r, struct error *err)
 		return status;
 	r->info.complete = true;
 	writer_info(r->writer, &r->info);
+	name_native_code(r);
 	if (r->options.keeps_source)
 		texts_record(r->writer, r->options.keeps_source,
 			     r->n_targets ? r->targets[0]->pid : 0);

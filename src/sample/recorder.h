@@ -24,6 +24,8 @@ struct recorder_options {
 	uint64_t duration; /* ns; 0: until all targets end or `stop` */
 	enum ride_mode ride;
 	bool subprocesses;
+	/* Native stacks; with REGISTERS_NONE none. `own` is not used. */
+	struct native_options native;
 	uint32_t filter;	    /* enum sample_filter */
 	const char *const *threads; /* patterns for FILTER_THREADS */
 	size_t n_threads;
@@ -35,6 +37,11 @@ struct recorder_options {
 	/* Called about five times a second; may be NULL. */
 	void (*progress)(void *context, const struct recording_info *info,
 			 uint32_t n_processes);
+	/* The same while native code is given its names, at the end; `skip`,
+	 * set by a signal handler, leaves the rest without. Either may be NULL.
+	 */
+	void (*naming)(void *context, uint64_t done, uint64_t total);
+	const volatile sig_atomic_t *skip;
 	void *context;
 };
 

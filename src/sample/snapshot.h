@@ -47,7 +47,7 @@ struct snapshot_thread {
 	bool main;
 	uint32_t state;	  /* enum sample_state */
 	char os_state;	  /* R S D T ..., 0: unknown */
-	const char *call; /* of a core file: the system call it waited in; NULL
+	const char *call; /* of a core file: what it waited in; NULL
 			   */
 	bool culprit;	  /* of a core file: the signal was this thread's */
 	bool readable;	  /* the thread state could be read */

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
-#include "os/call.h"
+#include "os/syscall.h"
 #include "sample/snapshot.h"
 
 #define NOTES_MAX 8 /* files that are named as missing */
@@ -39,7 +40,7 @@ static void identify(const struct corefile *core, struct target *t,
 		return;
 	thread->tid = found->tid;
 	thread->gil_wait = !(thread->state & STATE_GIL) &&
-			   call_is_futex(found->call) &&
+			   found->call == SYS_futex &&
 			   !t->python.layout.free_threaded &&
 			   target_in_gil(t, thread, found->call_argument);
 	thread->state = target_thread_state(t, thread);
@@ -67,7 +68,8 @@ static void describe_thread(struct snapshot_thread *out,
 	for (uint32_t i = 0; out->tid && i < core->n_threads; i++)
 		if (core->threads[i].tid == out->tid) {
 			out->culprit = i == 0 && core->signal;
-			out->call = call_name(core->threads[i].call);
+			out->call =
+				os_syscall_wait((long)core->threads[i].call);
 			return;
 		}
 }

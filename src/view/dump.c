@@ -109,7 +109,7 @@ static void add_core_state(struct view_facts *facts, const struct snapshot *s,
 	if (thread->culprit && signal_dumps_core(s->signal))
 		view_fact(facts, INK_HOT, "got %s", name);
 	else if (thread->call)
-		view_fact(facts, INK_PLAIN, "in %s()", thread->call);
+		view_fact(facts, INK_PLAIN, "waits in %s", thread->call);
 }
 
 static void add_thread(struct buffer *out, const struct snapshot *s,

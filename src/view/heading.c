@@ -73,6 +73,29 @@ static uint32_t threads_seen(const struct profile *p, uint64_t *on_cpu)
 	return n;
 }
 
+/* How much of the samples has native frames, and where those began. */
+static void add_native(struct buffer *out, const struct view_request *r)
+{
+	static const char *const sources[] = {
+		[REGISTERS_NONE] = "registers of unknown origin",
+		[REGISTERS_SWITCH] = "registers from context switches",
+		[REGISTERS_CLOCK] = "registers from a clock of each thread",
+		[REGISTERS_STOP] = "registers from stopping threads shortly",
+	};
+	const struct profile *p = r->profile;
+	uint32_t source = reader_info(p->reader)->registers;
+	struct view_facts facts = view_facts(out, r->style);
+	double all = p->samples ? (double)p->samples : 1;
+
+	if (!source && !p->native)
+		return;
+	view_fact(&facts, INK_DIM, "native stacks in %s of samples",
+		  view_percent((double)p->native / all).text);
+	view_fact(&facts, INK_DIM, "%s",
+		  sources[source <= REGISTERS_STOP ? source : REGISTERS_NONE]);
+	view_facts_end(&facts);
+}
+
 static void add_counts(struct view_facts *facts, const struct profile *p)
 {
 	uint64_t on_cpu;
@@ -165,6 +188,7 @@ void view_heading(struct buffer *out, const struct view_request *r)
 	add_rate(&facts, info);
 	add_counts(&facts, p);
 	view_facts_end(&facts);
+	add_native(out, r);
 	add_filter(out, r);
 	buffer_add_byte(out, '\n');
 }
@@ -191,6 +215,15 @@ static void add_problem(struct view_facts *facts, uint64_t n, uint64_t of,
 			  100 * share);
 }
 
+static void add_native_problems(struct view_facts *facts,
+				const struct profile *p)
+{
+	add_problem(facts, p->broken, p->native, "native stacks broken");
+	add_problem(facts, p->unmerged, p->native, "native stacks unmerged");
+	if (!p->broken && !p->unmerged)
+		view_fact(facts, INK_DIM, "no native stack broken or unmerged");
+}
+
 static void add_problems(struct view_facts *facts, const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
@@ -201,6 +234,8 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 	add_problem(facts, p->torn, p->samples, "torn");
 	add_problem(facts, p->unreadable, p->samples, "partly unreadable");
 	add_problem(facts, p->unproven, p->samples, "unproven");
+	if (p->native)
+		add_native_problems(facts, p);
 	if (!info->missed && !info->lost && !p->torn && !p->unreadable &&
 	    !p->unproven)
 		view_fact(facts, INK_DIM, "none missed, torn or unproven");

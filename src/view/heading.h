@@ -35,7 +35,10 @@ void view_json_end(struct json *j);
 /* {"samples", "seconds", "share", "low", "high", ...} under `key`. */
 void view_json_share(struct json *j, const char *key, const struct profile *p,
 		     const struct share_count *share);
-/* name, file, line, kind, library into the open object. */
+/* "python", "native", "kernel" or "mark". */
+const char *view_kind_name(enum function_kind kind);
+/* name, file, line, kind, module of native code, library into the open object.
+ */
 void view_json_function(struct json *j, const struct profile *p,
 			uint32_t function);
 

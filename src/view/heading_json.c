@@ -18,6 +18,13 @@ static const char *const kind_names[] = {
 	[FUNCTION_MARK] = "mark",
 };
 
+static const char *const register_names[] = {
+	[REGISTERS_NONE] = "none",
+	[REGISTERS_SWITCH] = "switch",
+	[REGISTERS_CLOCK] = "clock",
+	[REGISTERS_STOP] = "stop",
+};
+
 static double seconds(uint64_t ns)
 {
 	return (double)ns / NS_PER_SECOND;
@@ -77,6 +84,10 @@ static void add_recording(struct json *j, const struct view_request *r)
 	json_int(j, "lost", (int64_t)info->lost);
 	json_int(j, "retried", (int64_t)info->retried);
 	json_int(j, "ridden", (int64_t)info->ridden);
+	json_string(j, "registers",
+		    register_names[info->registers <= REGISTERS_STOP
+					   ? info->registers
+					   : REGISTERS_NONE]);
 	json_double(j, "recorder_cpu", seconds(info->recorder_cpu));
 	json_bool(j, "complete", info->complete);
 	add_text(j, "version", info->version);
@@ -125,6 +136,9 @@ static void add_counts(struct json *j, const struct profile *p)
 	json_int(j, "torn", (int64_t)p->torn);
 	json_int(j, "unproven", (int64_t)p->unproven);
 	json_int(j, "unreadable", (int64_t)p->unreadable);
+	json_int(j, "native", (int64_t)p->native);
+	json_int(j, "broken", (int64_t)p->broken);
+	json_int(j, "unmerged", (int64_t)p->unmerged);
 	json_int(j, "no_stack", (int64_t)p->no_stack);
 	json_close(j);
 }
@@ -166,6 +180,11 @@ void view_json_share(struct json *j, const char *key, const struct profile *p,
 	json_close(j);
 }
 
+const char *view_kind_name(enum function_kind kind)
+{
+	return kind_names[kind];
+}
+
 void view_json_function(struct json *j, const struct profile *p,
 			uint32_t function)
 {
@@ -175,5 +194,7 @@ void view_json_function(struct json *j, const struct profile *p,
 	json_string(j, "file", f->file);
 	json_int(j, "line", f->line);
 	json_string(j, "kind", kind_names[f->kind]);
+	if (f->kind == FUNCTION_NATIVE || f->kind == FUNCTION_KERNEL)
+		json_string(j, "module", f->module);
 	json_bool(j, "library", origin_is_library(f));
 }

@@ -27,22 +27,13 @@ static const char *const origin_notes[] = {
 	[SOURCE_CHANGED] = "the file on disk is younger than the recording",
 };
 
-static bool is_library_file(const char *file)
-{
-	struct function_info f = {
-		.name = "", .file = file, .kind = FUNCTION_PYTHON, .module = ""
-	};
-
-	return origin_is_library(&f);
-}
-
 static bool is_shown(const struct view_request *r, const struct file_lines *f)
 {
 	double all = (double)r->profile->samples;
 
 	if (r->all)
 		return true;
-	if (is_library_file(f->file) || f->file[0] == '<')
+	if (f->library || f->file[0] == '<')
 		return (double)f->flat >= LEAST_LIBRARY_FLAT * all;
 	return (double)f->cum >= LEAST_SHARE * all;
 }
@@ -60,8 +51,7 @@ static struct file_lines **files_shown(const struct view_request *r,
 		for (uint32_t i = 0; i < lines->n_files; i++) {
 			struct file_lines *f = &lines->files[i];
 
-			if (is_shown(r, f) &&
-			    is_library_file(f->file) == (bool)library)
+			if (is_shown(r, f) && f->library == (bool)library)
 				shown[(*n)++] = f;
 		}
 	if (!r->all && *n > FILES)
@@ -300,7 +290,7 @@ static void add_file_json(struct json *j, const struct view_request *r,
 	source_open(&source, r->profile->reader, f->file);
 	json_open(j, NULL, '{');
 	json_string(j, "file", f->file);
-	json_bool(j, "library", is_library_file(f->file));
+	json_bool(j, "library", f->library);
 	json_string(j, "source", origin_names[source.origin]);
 	json_int(j, "flat", (int64_t)f->flat);
 	json_int(j, "cum", (int64_t)f->cum);

@@ -1,5 +1,7 @@
 #include "view/place.h"
 
+#include <string.h>
+
 #include "analyze/origin.h"
 #include "base/text.h"
 
@@ -10,6 +12,16 @@ struct places places_of(const struct profile *p)
 	return (struct places){ p->reader, origin_base(p->reader) };
 }
 
+/* Whether a name made of an address says already where it is:
+ * "libfoo.so+0x1234". */
+static bool names_module(const struct function_info *f)
+{
+	const char *base = path_base(f->module);
+	size_t n = strlen(base);
+
+	return n && !strncmp(f->name, base, n) && f->name[n] == '+';
+}
+
 void place_add(struct buffer *out, const struct places *places,
 	       uint32_t function, uint32_t line)
 {
@@ -17,8 +29,8 @@ void place_add(struct buffer *out, const struct places *places,
 		reader_function(places->reader, function);
 
 	if (f->kind != FUNCTION_PYTHON && !f->file[0]) {
-		buffer_add_string(out,
-				  origin_short_path(f->module, places->base));
+		if (!names_module(f))
+			buffer_add_string(out, origin_short_module(f->module));
 		return;
 	}
 	buffer_add_string(out, origin_short_path(f->file, places->base));

@@ -12,8 +12,8 @@ struct places {
 
 struct places places_of(const struct profile *p);
 
-/* Append "app.py:12", or a native function's library. Line 0: the function's
- * first. */
+/* Append "app.py:12", or the library of a native function whose source is not
+ * known. Line 0: the function's first. */
 void place_add(struct buffer *out, const struct places *places,
 	       uint32_t function, uint32_t line);
 

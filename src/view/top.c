@@ -1,4 +1,7 @@
+/* Functions, or libraries, by the time spent in them. */
 #include "analyze/top.h"
+
+#include "analyze/libraries.h"
 
 #include "view/heading.h"
 #include "view/place.h"
@@ -26,7 +29,35 @@ static const struct {
 		       "+-cum", 7, 100 },
 };
 
-static void add_titles(struct buffer *out, const struct view_style *style)
+/* What is listed: shares, and what their keys are. */
+struct listing {
+	struct arena arena;
+	struct shares shares;
+	struct library *libraries; /* or NULL: keys are functions */
+	struct places places;
+};
+
+static int listing_init(struct listing *l, const struct view_request *r,
+			struct error *err)
+{
+	struct libraries libraries;
+	int status;
+
+	*l = (struct listing){ .places = places_of(r->profile) };
+	if (!r->by_library)
+		return top_count(&l->shares, r->profile, r->order, &l->arena,
+				 err);
+	status = libraries_count(&libraries, r->profile, r->order, &l->arena,
+				 err);
+	if (status == 0) {
+		l->shares = libraries.shares;
+		l->libraries = libraries.items;
+	}
+	return status;
+}
+
+static void add_titles(struct buffer *out, const struct view_style *style,
+		       bool libraries)
 {
 	struct view_line line = view_line(out, style);
 
@@ -36,12 +67,24 @@ static void add_titles(struct buffer *out, const struct view_style *style)
 				       style->unicode ? columns[i].title
 						      : columns[i].ascii,
 				       columns[i].columns);
-	view_add(&line, INK_DIM, "  function");
+	view_add(&line, INK_DIM, libraries ? "  library" : "  function");
 	view_end(&line);
 }
 
+static void add_what(struct view_line *line, const struct listing *l,
+		     uint32_t key)
+{
+	const struct library *library = &l->libraries[key];
+
+	if (!l->libraries)
+		place_add_function(line, INK_STRONG, &l->places, key, 0, true);
+	else
+		view_add(line, library->own ? INK_STRONG : INK_PLAIN,
+			 library->name);
+}
+
 static void add_row(struct buffer *out, const struct view_request *r,
-		    const struct places *places, const struct key_share *f,
+		    const struct listing *l, const struct key_share *f,
 		    double sum)
 {
 	double unit = r->profile->seconds_per_sample;
@@ -63,7 +106,7 @@ static void add_row(struct buffer *out, const struct view_request *r,
 			view_add_right(&line, ink, texts[i].text,
 				       columns[i].columns);
 	view_add(&line, INK_PLAIN, "  ");
-	place_add_function(&line, INK_STRONG, places, f->key, 0, true);
+	add_what(&line, l, f->key);
 	view_end(&line);
 }
 
@@ -85,26 +128,27 @@ static void note_certainty(struct view_certainty *c,
 }
 
 static void add_rows(struct buffer *out, const struct view_request *r,
-		     const struct shares *top)
+		     const struct listing *l)
 {
-	struct places places = places_of(r->profile);
+	const struct shares *top = &l->shares;
 	struct view_certainty certainty = { 0 };
 	uint32_t shown = rows_shown(r, top);
 	uint64_t sum = 0;
 
-	add_titles(out, r->style);
+	add_titles(out, r->style, l->libraries != NULL);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct key_share *f = &top->items[i];
 
 		sum += f->flat.samples;
 		note_certainty(&certainty, &f->flat);
 		note_certainty(&certainty, &f->cum);
-		add_row(out, r, &places, f,
+		add_row(out, r, l, f,
 			(double)sum / (double)r->profile->samples);
 	}
 	if (shown < top->n_items)
-		buffer_printf(out, "%s more functions (--all)\n",
-			      view_count(top->n_items - shown).text);
+		buffer_printf(out, "%s more %s (--all)\n",
+			      view_count(top->n_items - shown).text,
+			      l->libraries ? "libraries" : "functions");
 	buffer_add_byte(out, '\n');
 	view_footing(out, r->profile, r->style, &certainty);
 }
@@ -112,43 +156,52 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 int view_top(struct buffer *out, const struct view_request *r,
 	     struct error *err)
 {
-	struct arena arena = ARENA_INIT;
-	struct shares top;
-	int status = top_count(&top, r->profile, r->order, &arena, err);
+	struct listing l;
+	int status = listing_init(&l, r, err);
 
 	if (status == 0) {
 		view_heading(out, r);
-		if (!top.n_items)
+		if (!l.shares.n_items)
 			view_nothing(out, r);
-		add_rows(out, r, &top);
+		add_rows(out, r, &l);
 	}
-	arena_release(&arena);
+	arena_release(&l.arena);
 	return status;
+}
+
+static void add_library_json(struct json *j, const struct library *l)
+{
+	json_string(j, "name", l->name);
+	json_string(j, "path", l->path);
+	json_string(j, "kind", view_kind_name(l->kind));
+	json_bool(j, "library", !l->own);
 }
 
 int view_top_json(struct buffer *out, const struct view_request *r,
 		  struct error *err)
 {
-	struct arena arena = ARENA_INIT;
-	struct shares top;
-	int status = top_count(&top, r->profile, r->order, &arena, err);
+	struct listing l;
+	int status = listing_init(&l, r, err);
 	struct json j;
 
 	if (status == 0) {
 		j = view_json_begin(out, r, "top");
-		json_open(&j, "functions", '[');
-		for (uint32_t i = 0; i < rows_shown(r, &top); i++) {
+		json_open(&j, l.libraries ? "libraries" : "functions", '[');
+		for (uint32_t i = 0; i < rows_shown(r, &l.shares); i++) {
+			const struct key_share *s = &l.shares.items[i];
+
 			json_open(&j, NULL, '{');
-			view_json_function(&j, r->profile, top.items[i].key);
-			view_json_share(&j, "flat", r->profile,
-					&top.items[i].flat);
-			view_json_share(&j, "cum", r->profile,
-					&top.items[i].cum);
+			if (l.libraries)
+				add_library_json(&j, &l.libraries[s->key]);
+			else
+				view_json_function(&j, r->profile, s->key);
+			view_json_share(&j, "flat", r->profile, &s->flat);
+			view_json_share(&j, "cum", r->profile, &s->cum);
 			json_close(&j);
 		}
 		json_close(&j);
 		view_json_end(&j);
 	}
-	arena_release(&arena);
+	arena_release(&l.arena);
 	return status;
 }

@@ -20,6 +20,7 @@ struct view_request {
 	bool all;	/* leave nothing out, fold nothing */
 	bool idle;	/* threads that only wait are shown like others */
 	enum share_order order;
+	bool by_library;      /* view_top: not functions, but libraries */
 	const char *function; /* view_callers: whose */
 };
 

@@ -52,6 +52,21 @@ static void build(struct buffer *out, const uint8_t *data, size_t size)
 		add_block(out, &in);
 }
 
+/* The innermost of the nodes of a site has the others above it. */
+static void check_inlined(const struct reader *r, uint32_t node)
+{
+	struct frame_info frame = reader_frame(r, reader_node(r, node).frame);
+	uint32_t n =
+		frame.site == ID_NONE ? 1 : reader_site_depth(r, frame.site);
+
+	for (; n > 1; n--) {
+		node = reader_node(r, node).parent;
+		require(node != ID_NONE);
+		frame = reader_frame(r, reader_node(r, node).frame);
+		require(frame.site == ID_NONE);
+	}
+}
+
 static void check_definitions(const struct reader *r)
 {
 	for (uint32_t i = 0; i < reader_processes(r); i++) {
@@ -68,16 +83,51 @@ static void check_definitions(const struct reader *r)
 	for (uint32_t i = 0; i < reader_functions(r); i++)
 		require(strlen(reader_function(r, i)->name) < LIMIT_RAW &&
 			reader_function(r, i)->kind <= FUNCTION_MARK);
-	for (uint32_t i = 0; i < reader_frames(r); i++)
-		require(reader_frame(r, i).function < reader_functions(r));
+	for (uint32_t i = 0; i < reader_frames(r); i++) {
+		struct frame_info frame = reader_frame(r, i);
+
+		require(frame.function < reader_functions(r));
+		require(frame.site == ID_NONE || frame.site < reader_sites(r));
+	}
 	for (uint32_t i = 0; i < reader_nodes(r); i++) {
 		struct node_info node = reader_node(r, i);
 
 		require(node.frame < reader_frames(r));
 		require(node.parent == ID_NONE || node.parent < i);
+		check_inlined(r, i);
 	}
 	for (uint32_t i = 0; i < reader_markers(r); i++)
 		require(reader_marker(r, i)->start <= reader_marker(r, i)->end);
+}
+
+static void check_native(const struct reader *r)
+{
+	for (uint32_t i = 0; i < reader_modules(r); i++) {
+		const struct module_info *m = reader_module(r, i);
+
+		require(strlen(m->path) < LIMIT_RAW && m->start <= m->end &&
+			strlen(m->build_id) < LIMIT_RAW);
+	}
+	for (uint32_t i = 0; i < reader_sites(r); i++) {
+		struct site_info s = reader_site(r, i);
+
+		require(s.module == ID_NONE || s.module < reader_modules(r));
+		require(s.kind == FUNCTION_NATIVE || s.kind == FUNCTION_KERNEL);
+		require(reader_site_depth(r, i) >= 1 &&
+			reader_site_depth(r, i) <= LIMIT_INLINED);
+	}
+}
+
+/* What a reader that looks names up itself says; any will do. */
+static void name_site(void *context, uint32_t site,
+		      const struct site_info *info,
+		      const struct module_info *module)
+{
+	struct function_info f[2] = { { .name = "inlined" },
+				      { .name = module ? module->path : "f" } };
+	uint32_t lines[2] = { (uint32_t)info->address, site % 7 };
+
+	reader_set_symbols(context, site, f, lines, site % 3);
 }
 
 static void check_run(const struct reader *r, const struct sample_block *b,
@@ -126,6 +176,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(err.text[0] && !strchr(err.text, '\n'));
 	} else {
 		check_definitions(r);
+		check_native(r);
+		check_samples(r);
+		reader_each_site(r, name_site, r);
+		reader_resolve(r);
+		check_definitions(r);
+		check_native(r);
 		check_samples(r);
 		reader_source(r, "/srv/shop/main.py", NULL);
 		require(strlen(reader_info(r)->note) < LIMIT_RAW);

@@ -9,11 +9,13 @@ static void print_info(const struct recording_info *i)
 {
 	printf("info %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	       " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	       " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %d %s|%s|%s|%s\n",
+	       " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %d %s|%s|%s|%s %" PRIu64
+	       " %" PRIu64 " %" PRIu64 " %u\n",
 	       i->wall_start, i->period, i->duration, i->ticks, i->missed,
 	       i->samples, i->torn, i->unproven, i->unreadable, i->lost,
 	       i->retried, i->ridden, i->recorder_cpu, i->filter, i->complete,
-	       i->version, i->host, i->command, i->note);
+	       i->version, i->host, i->command, i->note, i->native, i->broken,
+	       i->unmerged, i->registers);
 }
 
 static void print_processes(const struct reader *r)
@@ -50,11 +52,27 @@ static void print_stacks(const struct reader *r)
 		       f->line, f->kind);
 	}
 	for (uint32_t i = 0; i < reader_frames(r); i++)
-		printf("frame %u %u\n", reader_frame(r, i).function,
-		       reader_frame(r, i).line);
+		printf("frame %u %u %d\n", reader_frame(r, i).function,
+		       reader_frame(r, i).line, (int)reader_frame(r, i).site);
 	for (uint32_t i = 0; i < reader_nodes(r); i++)
 		printf("node %d %u\n", (int)reader_node(r, i).parent,
 		       reader_node(r, i).frame);
+}
+
+static void print_sites(const struct reader *r)
+{
+	for (uint32_t i = 0; i < reader_modules(r); i++) {
+		const struct module_info *m = reader_module(r, i);
+
+		printf("module %s|%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		       m->path, m->build_id, m->bias, m->start, m->end);
+	}
+	for (uint32_t i = 0; i < reader_sites(r); i++) {
+		struct site_info s = reader_site(r, i);
+
+		printf("site %d %" PRIu64 " %d %u\n", (int)s.module, s.address,
+		       s.kind, reader_site_depth(r, i));
+	}
 }
 
 static void print_markers(const struct reader *r)
@@ -103,6 +121,7 @@ int main(int argc, char **argv)
 		print_processes(r);
 		print_threads(r);
 		print_stacks(r);
+		print_sites(r);
 		print_markers(r);
 		rc = print_blocks(r, &err);
 	}

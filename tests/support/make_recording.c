@@ -5,10 +5,16 @@
  *   make_recording -o FILE [--ticks N] [--threads N] [--processes N]
  *                  [--depth N] [--branching N] [--move PERCENT] [--rate HZ]
  *                  [--flush SECONDS] [--seed N] [--idle PERCENT] [--extras]
+ *                  [--native] [--unnamed PERCENT] [--broken-off]
  *
  * --branching 1 is a steady program: each thread keeps one stack for ever.
  * With --extras the file holds one of everything that a recording can hold:
- * markers, source text, native and kernel frames, torn stacks, ends. */
+ * markers, source text, native and kernel frames, torn stacks, ends.
+ *
+ * With --native Python calls native code, which calls inlined functions, the
+ * kernel and Python again; the last of at least two threads never runs Python.
+ * --unnamed says for how many of the addresses there are no symbols;
+ * --broken-off ends without symbols, source text and an end. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +25,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "make_native.h"
 #include "record/writer.h"
 
 #define START	       1000000000ull /* clock_now() at time 0 */
@@ -31,7 +38,8 @@ struct plan {
 	long ticks, threads, processes, depth, branching, move, seed, idle;
 	double rate, flush;
 	const char *output;
-	bool extras;
+	long unnamed;
+	bool extras, native, broken_off;
 };
 
 struct walker {
@@ -44,6 +52,7 @@ struct walker {
 struct program {
 	struct plan plan;
 	struct writer *writer;
+	struct native_code *native; /* or NULL */
 	struct walker *walkers;
 	uint32_t *frames; /* [level * branching + choice] */
 	uint64_t random, now, period;
@@ -197,6 +206,8 @@ static void move(struct program *p, struct walker *w)
 		/* The first callee is the likely one, as it is in life. */
 		if (chance(p, 50))
 			choice = 0;
+		if (p->native && w->depth % 9 == 8)
+			parent = native_callback(p->native, parent, choice);
 		w->path[w->depth] =
 			writer_node(p->writer, parent,
 				    p->frames[w->depth * width + choice]);
@@ -209,6 +220,27 @@ static void count(struct program *p, uint32_t state)
 	p->info.torn += !!(state & STATE_TORN);
 	p->info.unproven += !!(state & STATE_UNPROVEN);
 	p->info.ridden += !!(state & STATE_RIDDEN);
+	p->info.native += !!(state & STATE_NATIVE);
+	p->info.broken += !!(state & STATE_BROKEN);
+	p->info.unmerged += !!(state & STATE_UNMERGED);
+}
+
+/* The native part of a sample: mostly some below the Python code. */
+static uint32_t go_native(struct program *p, const struct walker *w,
+			  uint32_t node, uint32_t *state)
+{
+	if (!p->native)
+		return node;
+	*state |= STATE_NATIVE;
+	if (random_below(p, 400) == 0)
+		*state |= STATE_BROKEN;
+	else if (random_below(p, 600) == 0)
+		*state |= STATE_UNMERGED;
+	if (p->plan.threads > 1 && w->thread == p->plan.threads - 1)
+		return native_thread(p->native, random_below(p, 64));
+	return w->idle || chance(p, 30)
+		       ? node
+		       : native_stack(p->native, node, random_below(p, 1000));
 }
 
 static void sample(struct program *p, struct walker *w)
@@ -230,6 +262,7 @@ static void sample(struct program *p, struct walker *w)
 		state |= STATE_GC;
 	else if (p->plan.extras && random_below(p, 900) == 0)
 		state |= STATE_TORN;
+	node = go_native(p, w, node, &state);
 	writer_sample(p->writer, w->thread, node, state);
 	count(p, state);
 }
@@ -319,16 +352,25 @@ static int record(struct program *p, struct error *err)
 		tell(p);
 		rc = writer_flush(p->writer, err);
 	}
+	if (rc || p->plan.broken_off)
+		return rc;
 	if (p->plan.extras)
 		make_extras(p);
+	if (p->native)
+		native_symbols(p->native);
 	tell(p);
-	return rc ? rc : writer_finish(p->writer, err);
+	return writer_finish(p->writer, err);
 }
 
 static void populate(struct program *p)
 {
 	uint32_t n;
 
+	if (p->plan.native) {
+		p->native =
+			native_code_new(p->writer, (uint32_t)p->plan.unnamed);
+		p->info.registers = REGISTERS_SWITCH;
+	}
 	p->walkers = xcalloc((size_t)p->plan.threads, sizeof(*p->walkers));
 	for (n = 0; n < p->plan.processes; n++)
 		make_process(p, n);
@@ -343,7 +385,8 @@ static int check(const struct plan *plan, struct error *err)
 	    plan->depth > MAX_DEPTH || plan->branching < 1 ||
 	    plan->branching > 1000 || plan->threads < 1 ||
 	    plan->threads > MAX_THREADS || plan->processes < 1 ||
-	    plan->processes > plan->threads)
+	    plan->processes > plan->threads || plan->unnamed < 0 ||
+	    plan->unnamed > 100)
 		return fail(err, ERR_USAGE, "a number is out of range");
 	return 0;
 }
@@ -415,6 +458,12 @@ int main(int argc, char **argv)
 		{ OPTION_TIME, 0, "flush", "TIME", &plan->flush, "default 1s" },
 		{ OPTION_FLAG, 0, "extras", NULL, &plan->extras,
 		  "one of everything" },
+		{ OPTION_FLAG, 0, "native", NULL, &plan->native,
+		  "native and kernel frames" },
+		{ OPTION_NUMBER, 0, "unnamed", "PERCENT", &plan->unnamed,
+		  "default 0" },
+		{ OPTION_FLAG, 0, "broken-off", NULL, &plan->broken_off,
+		  "no symbols, no end" },
 		{ OPTION_END },
 	};
 	struct error err = ERROR_INIT;
@@ -429,6 +478,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "make_recording: %s\n", err.text);
 	for (long i = 0; p.walkers && i < plan->threads; i++)
 		free(p.walkers[i].path);
+	native_code_free(p.native);
 	free(p.walkers);
 	free(p.frames);
 	return error_exit_status(rc);

@@ -5,7 +5,10 @@
  *   thread TAB state TAB ticks TAB frame RS frame RS ...   outermost first
  *
  * A frame is `name US file US first line US line` (US is byte 0x1f, RS 0x1e);
- * a name may hold any other byte. `state` is a number of enum sample_state. A
+ * a name may hold any other byte. One of native code has behind that `US object
+ * file US address in hexadecimal US build id`; without a name it has no symbol;
+ * the file "[kernel]" makes it the kernel's, the file "^" says that it is
+ * inlined into the frame before it. `state` is a number of enum sample_state. A
  * thread is a name; it is made when it is first met, the first one is the main
  * thread. Ticks are 1 ms apart; each line has its ticks for itself, except that
  * a thread with a "&" before its name shares those of the line before it. A
@@ -29,12 +32,14 @@
 #define MARKER_TAG "marker\t"
 #define SOURCE_TAG "source\t"
 #define TOGETHER   16 /* threads at the same ticks, at most */
+#define INLINED	   8  /* functions at one address, at most */
+#define KERNEL	   "[kernel]"
 
 struct making {
 	struct writer *writer;
 	struct intern threads; /* names; an id is the thread's id */
 	uint32_t process;
-	uint64_t ticks, samples;
+	uint64_t ticks, samples, native;
 	struct {
 		uint32_t thread, state, node;
 	} seen[TOGETHER]; /* at the ticks to come */
@@ -63,16 +68,81 @@ static uint32_t find_thread(struct making *m, const char *name)
 	return id < known ? id : writer_thread(m->writer, &info);
 }
 
-static uint32_t make_frame(struct making *m, char *text)
-{
-	struct function_info info = { .module = "" };
+struct frame {
+	struct function_info function;
 	uint32_t line;
+	char *module, *address, *build_id;
+};
 
-	info.name = next_field(&text, "\x1f");
-	info.file = next_field(&text, "\x1f");
-	info.line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
-	line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
-	return writer_frame(m->writer, writer_function(m->writer, &info), line);
+static struct frame parse_frame(char *text)
+{
+	struct frame f = { .function.module = "" };
+
+	f.function.name = next_field(&text, "\x1f");
+	f.function.file = next_field(&text, "\x1f");
+	f.function.line =
+		(uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
+	f.line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
+	f.module = next_field(&text, "\x1f");
+	f.address = next_field(&text, "\x1f");
+	f.build_id = next_field(&text, "\x1f");
+	return f;
+}
+
+static uint32_t make_site(struct making *m, const struct frame *f)
+{
+	struct module_info module = { .path = f->module,
+				      .build_id = f->build_id,
+				      .bias = 0x7f0000000000,
+				      .start = 0x7f0000000000,
+				      .end = 0x7f0000100000 };
+	struct site_info site = {
+		.module = writer_module(m->writer, &module),
+		.address = strtoull(f->address, NULL, 16),
+		.kind = strcmp(f->module, KERNEL) ? FUNCTION_NATIVE
+						  : FUNCTION_KERNEL,
+	};
+
+	return writer_site(m->writer, &site);
+}
+
+/* The frame of frames[0], and of those inlined into it. */
+static uint32_t make_native_frame(struct making *m, const struct frame *frames,
+				  uint32_t n)
+{
+	uint32_t site = make_site(m, &frames[0]), lines[INLINED];
+	struct function_info functions[INLINED];
+
+	for (uint32_t i = 0; i < n; i++) {
+		functions[i] = frames[n - 1 - i].function;
+		lines[i] = frames[n - 1 - i].line;
+	}
+	if (*functions[0].name)
+		writer_symbol(m->writer, site, functions, lines, n);
+	return writer_site_frame(m->writer, site);
+}
+
+/* The next frame, which takes what is inlined into it along. */
+static uint32_t make_frame(struct making *m, char **rest)
+{
+	struct frame frames[INLINED];
+	uint32_t n = 0;
+
+	frames[n++] = parse_frame(strsep(rest, "\x1e"));
+	if (!*frames[0].module)
+		return writer_frame(m->writer,
+				    writer_function(m->writer,
+						    &frames[0].function),
+				    frames[0].line);
+	while (*rest && n < INLINED) {
+		char *after = strchr(*rest, '\x1e');
+		size_t length = after ? (size_t)(after - *rest) : strlen(*rest);
+
+		if (!memmem(*rest, length, "\x1f^", 2))
+			break;
+		frames[n++] = parse_frame(strsep(rest, "\x1e"));
+	}
+	return make_native_frame(m, frames, n);
 }
 
 static uint32_t make_stack(struct making *m, char *frames)
@@ -80,8 +150,7 @@ static uint32_t make_stack(struct making *m, char *frames)
 	uint32_t node = ID_NONE;
 
 	while (frames && *frames)
-		node = writer_node(m->writer, node,
-				   make_frame(m, strsep(&frames, "\x1e")));
+		node = writer_node(m->writer, node, make_frame(m, &frames));
 	return node;
 }
 
@@ -90,9 +159,11 @@ static void make_ticks(struct making *m)
 {
 	for (; m->seen_ticks; m->seen_ticks--) {
 		writer_tick(m->writer, START + m->ticks++ * PERIOD);
-		for (uint32_t i = 0; i < m->n_seen; i++, m->samples++)
+		for (uint32_t i = 0; i < m->n_seen; i++, m->samples++) {
 			writer_sample(m->writer, m->seen[i].thread,
 				      m->seen[i].node, m->seen[i].state);
+			m->native += !!(m->seen[i].state & STATE_NATIVE);
+		}
 	}
 	m->n_seen = 0;
 }
@@ -145,6 +216,8 @@ static int finish(struct making *m, struct error *err)
 		.duration = m->ticks * PERIOD,
 		.ticks = m->ticks,
 		.samples = m->samples,
+		.native = m->native,
+		.registers = m->native ? REGISTERS_CLOCK : REGISTERS_NONE,
 		.complete = true,
 		.version = PYROMETER_VERSION,
 		.host = "example",

@@ -100,17 +100,18 @@ def text(data):
 
 
 class Recording:
-    FIELDS = 15  # the numbers among the fields of INFO; four texts follow
+    TEXTS = range(16, 20)  # among the fields of INFO; the others are numbers
 
     def __init__(self, data):
         mark, major, _, check = struct.unpack_from("<8sHHI", data)
         assert mark == b"\x89PYRO\r\n\x1a" and major == 1
         assert check == xxh32(data[:12])
-        self.info = {tag: 0 if tag <= self.FIELDS else ""
-                     for tag in range(1, 20)}
+        self.info = {tag: "" if tag in self.TEXTS else 0
+                     for tag in range(1, 24)}
         self.strings, self.processes, self.threads = [], [], []
         self.functions, self.frames, self.nodes = [], [], []
         self.markers, self.blocks, self.sources = [], [], {}
+        self.modules, self.sites, self.symbols = [], [], {}
         self.callees = {}
         self.ended = False
         self.places = []
@@ -137,8 +138,8 @@ class Recording:
         if kind == INFO:
             while c.more():
                 tag, value = c.varint(), c.blob()
-                self.info[tag] = (Cursor(value).varint()
-                                  if tag <= self.FIELDS else text(value))
+                self.info[tag] = (text(value) if tag in self.TEXTS
+                                  else Cursor(value).varint())
         elif kind in (DEFINITIONS, MARKERS):
             while c.more():
                 tag = c.varint()
@@ -164,20 +165,23 @@ class Recording:
             rows.append((kind, stored, size, time, time + c.varint()))
         assert rows == self.places
 
-    CODINGS = {1: "ub", 2: "dudddd", 3: "ddddud", 4: "ddduu", 5: "dd",
-               6: "uu", 7: "dd", 8: "ddu", 9: "dd", 10: "dudud"}
+    CODINGS = {1: "ub", 2: "dudddd", 3: "ddddud", 4: "ddduu", 5: "ddd",
+               6: "uu", 7: "dd", 8: "ddu", 9: "dd", 10: "dudud", 11: "ddddu",
+               12: "udu", 13: "ddd"}
 
     def read_table(self, tag, c):
         first, n = c.varint(), c.varint()
         columns = [c.blob() for _ in range(c.varint())]
         if tag not in self.CODINGS:
             return
+        codings = self.CODINGS[tag]
         values = [self.read_column(coding, data, n) for coding, data
-                  in zip(self.CODINGS[tag], columns)]
+                  in zip(codings, columns)]
+        values += [[0] * n] * (len(codings) - len(values))
         things = {1: self.strings, 2: self.processes, 3: self.threads,
                   4: self.functions, 5: self.frames, 6: self.nodes,
-                  10: self.markers}.get(tag)
-        assert first == (len(things) if things is not None else 0) or tag > 6
+                  10: self.markers, 11: self.modules, 12: self.sites}.get(tag)
+        assert first == (len(things) if things is not None else first)
         add = getattr(self, f"add_{tag}")
         if tag == 1:
             add(values[0], Cursor(columns[1]))
@@ -212,8 +216,8 @@ class Recording:
         s = self.strings
         self.functions.append((s[name], s[file], s[module], line, kind))
 
-    def add_5(self, function, line):
-        self.frames.append((function, line))
+    def add_5(self, function, line, site):
+        self.frames.append((function, line, site - 1))
 
     def add_6(self, distance, callee):
         parent = len(self.nodes) - distance if distance else -1
@@ -238,6 +242,49 @@ class Recording:
     def add_10(self, start, duration, name, thread, words):
         self.markers.append((start, start + duration, thread - 1,
                              self.strings[name], self.strings[words]))
+
+    def add_11(self, path, build_id, bias, start, size):
+        s = self.strings
+        self.modules.append((s[path], s[build_id], bias, start, start + size))
+
+    def add_12(self, module, address, kind):
+        self.sites.append((module - 1, address, kind))
+
+    def add_13(self, site, function, line):
+        self.symbols.setdefault(site, []).append((function, line))
+
+    def resolve(self):
+        """Frames and nodes as they are to be shown, and the new node of each."""
+        frames = [self.name_frame(*frame) for frame in self.frames]
+        nodes, new, shared_frames, shared_nodes = [], [], {}, {}
+        for parent, frame in self.nodes:
+            parent = new[parent] if parent >= 0 else -1
+            symbols = self.symbols.get(self.frames[frame][2], [])
+            for function, line in reversed(symbols[1:]):
+                outer = (function, line, -1)
+                if outer not in shared_frames:
+                    shared_frames[outer] = len(frames)
+                    frames.append(outer)
+                node = (parent, shared_frames[outer])
+                if node not in shared_nodes:
+                    shared_nodes[node] = len(nodes)
+                    nodes.append(node)
+                parent = shared_nodes[node]
+            new.append(len(nodes))
+            nodes.append((parent, frame))
+        return frames, nodes, new
+
+    def name_frame(self, function, line, site):
+        if site < 0:
+            return function, line, site
+        if site in self.symbols:
+            return (*self.symbols[site][0], site)
+        module, address, kind = self.sites[site]
+        path = self.modules[module][0] if module >= 0 else ""
+        base = path.rpartition("/")[2] or ("[kernel]" if kind == 2 else "")
+        name = f"{base}+{address:#x}" if base else f"{address:#x}"
+        self.functions.append((name, "", path, 0, kind))
+        return len(self.functions) - 1, 0, site
 
     def read_samples(self, c, first, last):
         shift, step, n_ticks, n_threads, n_runs = (c.varint()
@@ -266,27 +313,36 @@ class Recording:
         return times, runs
 
     def lines(self):
-        info = [self.info[tag] for tag in range(1, 20)]
+        info = [self.info[tag] for tag in range(1, 24)]
         info[2] = max([info[2]] + [b[0][-1] for b in self.blocks])
         info[14] = int(self.ended)
-        yield "info %s %s" % (" ".join(map(str, info[:15])),
-                              "|".join(info[15:]))
+        yield "info %s %s %s" % (" ".join(map(str, info[:15])),
+                                 "|".join(info[15:19]),
+                                 " ".join(map(str, info[19:])))
+        frames, nodes, new = self.resolve()
         for p in self.processes:
             yield "process %d %d %d %d %d %s|%s|%s" % tuple(p)
         for t in self.threads:
             yield "thread %d %d %d %d %d %d %s" % tuple(t)
         for f in self.functions:
             yield "function %s|%s|%s %d %d" % f
-        for f in self.frames:
-            yield "frame %d %d" % f
-        for n in self.nodes:
+        for f in frames:
+            yield "frame %d %d %d" % f
+        for n in nodes:
             yield "node %d %d" % n
+        for m in self.modules:
+            yield "module %s|%s %d %d %d" % m
+        for i, s in enumerate(self.sites):
+            yield "site %d %d %d %d" % (*s, len(self.symbols.get(i, "1")))
         for m in self.markers:
             yield "marker %d %d %d %s|%s" % m
         for ticks, runs in self.blocks:
             yield "block %d %d" % (len(ticks), len(runs))
             yield from ("tick %d" % t for t in ticks)
-            yield from ("run %d %d %d %d %d" % r for r in runs)
+            for start, thread, length, node, state in runs:
+                yield "run %d %d %d %d %d" % (
+                    start, thread, length, new[node] if node >= 0 else -1,
+                    state)
 
 
 SHAPES = [
@@ -294,6 +350,8 @@ SHAPES = [
     "--ticks 500 --branching 1 --depth 100 --flush 100ms",
     "--ticks 2000 --threads 40 --idle 95 --rate 100k --flush 3ms",
     "--ticks 300 --depth 300 --branching 4 --seed 9 --rate 10",
+    "--ticks 900 --threads 3 --native --extras --flush 50ms",
+    "--ticks 200 --native --unnamed 100 --seed 3 --depth 40",
 ]
 
 

@@ -2,7 +2,8 @@
  *
  * A stack is written
  * "main;parse@/app/b.py;loads@/usr/lib/python3.12/json.py:7": outermost first,
- * the file after @, the line after the last colon. */
+ * the file after @, the line after the last colon. "sum+4096@/app/fast.so" is
+ * native code at an address of an object file, from the source fast.c. */
 #ifndef PYROMETER_TESTS_ANALYZE_SUPPORT_H
 #define PYROMETER_TESTS_ANALYZE_SUPPORT_H
 
@@ -75,9 +76,27 @@ static inline uint32_t fake_thread(struct fake *f, uint32_t process,
 	return writer_thread(f->writer, &info);
 }
 
+static inline uint32_t fake_native(struct fake *f, const char *name, char *plus,
+				   const char *path, uint32_t line)
+{
+	struct module_info module = { .path = path, .build_id = "ab" };
+	struct site_info site = { writer_module(f->writer, &module),
+				  strtoull(plus + 1, NULL, 10),
+				  FUNCTION_NATIVE };
+	struct function_info info = { .name = name, .line = 1 };
+	uint32_t id = writer_site(f->writer, &site);
+
+	*plus = '\0';
+	info.file = "/app/fast.c";
+	if (*name)
+		writer_symbol(f->writer, id, &info, &line, 1);
+	return writer_site_frame(f->writer, id);
+}
+
 static inline uint32_t fake_frame(struct fake *f, char *text)
 {
 	char *at = strchr(text, '@'), *colon = strrchr(text, ':');
+	char *plus = strchr(text, '+');
 	struct function_info info = { text, "/app/a.py", 1, FUNCTION_PYTHON,
 				      "" };
 	uint32_t line = colon ? (uint32_t)atoi(colon + 1) : 1;
@@ -88,6 +107,8 @@ static inline uint32_t fake_frame(struct fake *f, char *text)
 		*at = '\0';
 		info.file = at + 1;
 	}
+	if (plus && at)
+		return fake_native(f, text, plus, at + 1, line);
 	return writer_frame(f->writer, writer_function(f->writer, &info), line);
 }
 

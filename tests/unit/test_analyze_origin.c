@@ -40,6 +40,44 @@ static void test_library_paths(void **state)
 			assert_string_equal(user[i], "the user's");
 }
 
+static bool is_native_library(const char *module)
+{
+	struct function_info f = { "f", "", 1, FUNCTION_NATIVE, module };
+
+	return origin_is_library(&f);
+}
+
+static void test_native_libraries(void **state)
+{
+	static const char *const library[] = {
+		"/usr/lib/x86_64-linux-gnu/libc.so.6",
+		"/lib64/ld-linux-x86-64.so.2",
+		"/usr/local/bin/python3.12",
+		"/home/u/.pyenv/versions/3.12.1/bin/python3.12",
+		"/home/u/.pyenv/versions/3.12.1/lib/libpython3.12.so.1.0",
+		"/home/u/.pyenv/versions/3.12.1/lib/python3.12/lib-dynload/"
+		"_json.cpython-312-x86_64-linux-gnu.so",
+		"/v/lib/python3.8/site-packages/numpy/core/_umath.so",
+		"/v/lib/python3.8/site-packages/numpy.libs/libopenblas.so",
+		"/opt/conda/envs/x/lib/libmkl_core.so.2",
+		"[vdso]",
+		"",
+	};
+	static const char *const user[] = {
+		"/home/u/project/fast.cpython-312-x86_64-linux-gnu.so",
+		"/usr/src/app/fast.so", /* where containers keep programs */
+		"/home/u/lib/fast.so",
+		"/srv/app/build/libmine.so",
+	};
+
+	for (size_t i = 0; i < sizeof(library) / sizeof(*library); i++)
+		if (!is_native_library(library[i]))
+			assert_string_equal(library[i], "a library's");
+	for (size_t i = 0; i < sizeof(user) / sizeof(*user); i++)
+		if (is_native_library(user[i]))
+			assert_string_equal(user[i], "the user's");
+}
+
 static void check_package(const char *file, const char *package)
 {
 	struct function_info f = { "f", file, 1, FUNCTION_PYTHON, "" };
@@ -50,8 +88,22 @@ static void check_package(const char *file, const char *package)
 	buffer_release(&out);
 }
 
+static void check_native_package(const char *module, const char *package)
+{
+	struct function_info f = { "f", "x.c", 1, FUNCTION_NATIVE, module };
+	struct buffer out = BUFFER_INIT;
+
+	origin_package(&f, &out);
+	assert_string_equal(buffer_text(&out), package);
+	buffer_release(&out);
+}
+
 static void test_packages(void **state)
 {
+	check_native_package("/usr/lib/x86_64-linux-gnu/libc.so.6", "libc");
+	check_native_package("/v/lib/python3.8/site-packages/numpy.libs/a.so",
+			     "numpy");
+	check_native_package("", "native");
 	check_package("/usr/lib/python3.12/json/decoder.py", "json");
 	check_package("/usr/lib/python3.12/threading.py", "threading");
 	check_package("/v/lib/python3.8/site-packages/numpy/core/x.py",
@@ -73,6 +125,11 @@ static void test_short_paths(void **state)
 			    "x/app.py");
 	assert_string_equal(origin_short_path("<string>", 8), "<string>");
 	assert_string_equal(origin_short_path("/a", 8), "/a");
+	assert_string_equal(origin_short_module("/usr/lib/libc.so.6"),
+			    "libc.so.6");
+	assert_string_equal(origin_short_module(
+				    "/v/lib/python3.8/site-packages/a/b.so"),
+			    "a/b.so");
 }
 
 static void test_base_is_what_user_files_share(void **state)
@@ -95,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library_paths),
+		cmocka_unit_test(test_native_libraries),
 		cmocka_unit_test(test_packages),
 		cmocka_unit_test(test_short_paths),
 		cmocka_unit_test(test_base_is_what_user_files_share),

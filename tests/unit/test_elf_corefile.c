@@ -102,7 +102,7 @@ static void test_tells_the_program(void **state)
 	assert_int_equal(core->lacking, 0);
 	assert_int_equal(core->n_threads, 2);
 	assert_int_equal(core->threads[0].tid, 100);
-	assert_int_equal(core->threads[0].pc, 0x400100);
+	assert_int_equal(core->threads[0].registers.pc, 0x400100);
 	assert_int_equal(core->threads[0].thread_pointer, 0x7000);
 	assert_int_equal(core->threads[0].call, -1);
 	assert_int_equal(core->threads[1].thread_pointer, 0x8000);
@@ -269,7 +269,9 @@ static void test_root(void **state)
 
 	(void)state;
 	begin(&f);
-	assert_int_equal(corefile_open(&core, f.core, "/no/root", &err), 0);
+	assert_int_equal(corefile_open(&core, f.core, "/no/root", &err),
+			 -ERR_NOT_FOUND);
+	assert_int_equal(corefile_open(&core, f.core, "/proc", &err), 0);
 	assert_int_equal(memory_read(core->memory, 0x400000, &byte, 1),
 			 -ERR_UNREADABLE);
 	corefile_free(core);

@@ -132,8 +132,19 @@ static inline void check_sound_stacks(const struct reader *r)
 		assert_true(reader_function(r, i)->kind <= FUNCTION_MARK);
 		assert_non_null(reader_function(r, i)->name);
 	}
-	for (uint32_t i = 0; i < reader_frames(r); i++)
-		assert_true(reader_frame(r, i).function < reader_functions(r));
+	for (uint32_t i = 0; i < reader_frames(r); i++) {
+		struct frame_info frame = reader_frame(r, i);
+
+		assert_true(frame.function < reader_functions(r));
+		assert_true(frame.site == ID_NONE ||
+			    frame.site < reader_sites(r));
+	}
+	for (uint32_t i = 0; i < reader_sites(r); i++) {
+		struct site_info site = reader_site(r, i);
+
+		assert_true(site.module == ID_NONE ||
+			    site.module < reader_modules(r));
+	}
 	for (uint32_t i = 0; i < reader_nodes(r); i++) {
 		struct node_info node = reader_node(r, i);
 

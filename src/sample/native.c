@@ -1,0 +1,439 @@
+#include "sample/native.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "os/process.h"
+#include "os/syscall.h"
+#include "record/writer.h"
+
+#define LIST_EVERY  20000000u  /* ns between looks at how many threads */
+#define RELIST	    500000000u /* ns after which they are listed anyway */
+#define THREADS_MAX 32768
+#define FRAMES_MAX  8192
+
+/* ---- sources ---- */
+
+static int try_event(enum perf_kind kind, struct error *err)
+{
+	struct perf_event e;
+	int status = perf_event_open(&e, (pid_t)syscall(SYS_gettid), kind,
+				     false, err);
+
+	perf_event_close(&e);
+	return status;
+}
+
+enum register_source native_best_source(void)
+{
+	if (try_event(PERF_AT_SWITCH, NULL) == 0)
+		return REGISTERS_SWITCH;
+	if (try_event(PERF_AT_CLOCK, NULL) == 0)
+		return REGISTERS_CLOCK;
+	return REGISTERS_STOP;
+}
+
+int native_check_source(enum register_source source, struct error *err)
+{
+	if (source == REGISTERS_SWITCH && try_event(PERF_AT_SWITCH, err) < 0)
+		return fail(err, ERR_PERMISSION,
+			    "perf events of the kernel's side are not "
+			    "permitted: run as root, give the program "
+			    "CAP_PERFMON, or sysctl "
+			    "kernel.perf_event_paranoid=1");
+	if (source == REGISTERS_CLOCK && try_event(PERF_AT_CLOCK, err) < 0)
+		return fail(err, ERR_PERMISSION,
+			    "perf events are not permitted: sysctl "
+			    "kernel.perf_event_paranoid=2, and in a container "
+			    "a seccomp profile that has perf_event_open");
+	return 0;
+}
+
+/* A file or two per thread: take as many as we may have. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) ||
+	    limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* ---- begin and end ---- */
+
+static uint32_t name_frame(struct node_namer *namer,
+			   const struct merged_frame *f);
+
+static void find_eval(struct native *n, const struct python *python)
+{
+	struct process_opener files = opener_of_process(n->pid);
+	struct maps maps = MAPS_INIT;
+
+	if (maps_read(&maps, n->pid, NULL) == 0)
+		n->has_eval = python_eval_find(&n->eval, python, &maps,
+					       &files.opener) == 0;
+	maps_release(&maps);
+}
+
+int native_new(struct native **out, pid_t pid, struct memory *memory,
+	       const struct python *python,
+	       const struct native_options *options, struct error *err)
+{
+	struct native *n = xcalloc(1, sizeof(*n));
+	char path[64];
+	int status;
+
+	n->namer.frame = name_frame;
+	n->options = *options;
+	n->pid = pid;
+	n->memory = memory;
+	n->stop = (struct stop){ .own = options->own };
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	raise_file_limit();
+	status = unwinder_new(&n->unwinder, pid, memory, err);
+	if (status < 0) {
+		native_free(n);
+		return status;
+	}
+	n->frames = xcalloc(FRAMES_MAX, sizeof(*n->frames));
+	if (python)
+		find_eval(n, python);
+	*out = n;
+	return 0;
+}
+
+static void thread_free(struct native_thread *t)
+{
+	perf_event_close(&t->event);
+	os_thread_release(&t->os);
+	merged_release(&t->merged);
+	merged_path_release(&t->path);
+	free(t->copy);
+	free(t);
+}
+
+void native_free(struct native *n)
+{
+	if (!n)
+		return;
+	stop_settle(&n->stop);
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		thread_free(n->threads[i]);
+	free(n->threads);
+	map_release(&n->by_tid);
+	unwinder_free(n->unwinder);
+	python_eval_release(&n->eval);
+	if (n->task_fd >= 0)
+		close(n->task_fd);
+	free(n->tids);
+	free(n->classes);
+	free(n->modules);
+	free(n->frames);
+	free(n);
+}
+
+/* ---- the list of threads ---- */
+
+/* A thread whose event cannot be opened has no native stack; the first reason
+ * is kept for the recording's note. */
+static void watch(struct native *n, struct native_thread *t)
+{
+	enum perf_kind kind = n->options.source == REGISTERS_SWITCH
+				      ? PERF_AT_SWITCH
+				      : PERF_AT_CLOCK;
+	struct error err = ERROR_INIT;
+	int status;
+
+	if (n->options.source == REGISTERS_STOP)
+		return;
+	status = perf_event_open(&t->event, t->tid, kind,
+				 n->options.kernel && kind == PERF_AT_SWITCH,
+				 &err);
+	t->refused = status < 0;
+	if (status == 0 || status == -ERR_GONE)
+		return;
+	n->n_refused++;
+	if (!n->refusal.code)
+		n->refusal = err;
+}
+
+static void add_thread(struct native *n, pid_t tid)
+{
+	struct native_thread *t;
+
+	if (n->n_threads >= THREADS_MAX)
+		return;
+	t = xcalloc(1, sizeof(*t));
+	t->tid = tid;
+	t->present = true;
+	t->record = t->node = ID_NONE;
+	t->core = -1;
+	t->call = -1;
+	t->event = (struct perf_event)PERF_EVENT_INIT;
+	t->os = (struct os_thread)OS_THREAD_INIT;
+	if (os_thread_open(&t->os, n->pid, tid) < 0) {
+		thread_free(t);
+		return;
+	}
+	watch(n, t);
+	ALLOC_GROW(n->threads, n->n_threads + 1, n->threads_capacity);
+	n->threads[n->n_threads++] = t;
+}
+
+static void drop_absent(struct native *n)
+{
+	uint32_t kept = 0;
+
+	map_clear(&n->by_tid);
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		struct native_thread *t = n->threads[i];
+
+		if (t->present) {
+			map_put(&n->by_tid, (uint64_t)t->tid, 0, kept);
+			n->threads[kept++] = t;
+			continue;
+		}
+		if (n->writer && t->record != ID_NONE)
+			writer_thread_end(n->writer, t->record, clock_now());
+		thread_free(t);
+	}
+	n->n_threads = kept;
+}
+
+struct native_thread *native_find(const struct native *n, pid_t tid)
+{
+	uint32_t i = map_get(&n->by_tid, (uint64_t)tid, 0);
+
+	return i == MAP_NONE ? NULL : n->threads[i];
+}
+
+/* How many threads there are, as the directory's count of links has it. */
+static uint64_t count_links(const struct native *n)
+{
+	struct stat st;
+
+	return fstat(n->task_fd, &st) ? 0 : st.st_nlink;
+}
+
+/* The number of threads says whether to list them; it stays the same when one
+ * ends and another begins, so they are listed now and then anyway. */
+static bool list_is_due(struct native *n, uint64_t now, bool force)
+{
+	uint64_t links;
+
+	if (!n->n_threads || force || now - n->listed >= RELIST)
+		return true;
+	if (now - n->counted < LIST_EVERY)
+		return false;
+	n->counted = now;
+	links = count_links(n);
+	return links != n->links;
+}
+
+void native_list(struct native *n, uint64_t now, bool force)
+{
+	int count;
+
+	if (!list_is_due(n, now, force))
+		return;
+	n->listed = n->counted = now;
+	n->links = count_links(n);
+	count = process_threads(n->pid, &n->tids, &n->tids_capacity);
+	if (count < 0)
+		return;
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		n->threads[i]->present = false;
+	for (int i = 0; i < count; i++) {
+		struct native_thread *t = native_find(n, n->tids[i]);
+
+		if (t)
+			t->present = true;
+		else
+			add_thread(n, n->tids[i]);
+	}
+	drop_absent(n);
+}
+
+/* ---- modules and names ---- */
+
+static bool begins(const char *name, const char *beginning)
+{
+	return !strncmp(name, beginning, strlen(beginning));
+}
+
+static enum module_class classify(const struct native *n,
+				  const struct unwind_module_info *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	const char *name = slash ? slash + 1 : m->path;
+
+	if (n->has_eval && m->start < n->eval.end && m->end > n->eval.start)
+		return MODULE_INTERPRETER;
+	if (begins(name, "python") || begins(name, "libpython"))
+		return MODULE_INTERPRETER;
+	if (begins(name, "libc.so") || begins(name, "libc-2") ||
+	    begins(name, "libpthread") || begins(name, "ld-linux") ||
+	    begins(name, "ld-musl"))
+		return MODULE_START;
+	return MODULE_OTHER;
+}
+
+/* The unwinder has met modules that we do not know yet. */
+static void learn_modules(struct native *n)
+{
+	uint32_t count = unwinder_module_count(n->unwinder);
+
+	if (count == n->n_modules)
+		return;
+	if (count > n->modules_capacity) {
+		n->modules_capacity = count * 2;
+		n->modules = xreallocarray(n->modules, n->modules_capacity,
+					   sizeof(*n->modules));
+		n->classes = xreallocarray(n->classes, n->modules_capacity,
+					   sizeof(*n->classes));
+	}
+	for (; n->n_modules < count; n->n_modules++) {
+		n->modules[n->n_modules] = ID_NONE;
+		n->classes[n->n_modules] =
+			(uint8_t)classify(n, unwinder_module(n->unwinder,
+							     n->n_modules));
+	}
+}
+
+const struct unwind_module_info *native_module(const struct native *n,
+					       uint32_t module)
+{
+	return unwinder_module(n->unwinder, module);
+}
+
+static uint32_t module_record(struct native *n, uint32_t module)
+{
+	const struct unwind_module_info *m = native_module(n, module);
+
+	if (!m || module >= n->n_modules)
+		return ID_NONE;
+	if (n->modules[module] == ID_NONE) {
+		struct module_info info = { .path = m->path,
+					    .build_id = m->build_id,
+					    .bias = m->bias,
+					    .start = m->start,
+					    .end = m->end };
+
+		n->modules[module] = writer_module(n->writer, &info);
+	}
+	return n->modules[module];
+}
+
+static uint32_t name_mark(struct native *n, uint64_t mark)
+{
+	char text[NATIVE_MARK_SIZE];
+	struct function_info info = {
+		.name = text, .file = "", .kind = FUNCTION_MARK, .module = ""
+	};
+
+	native_mark_text(mark, text);
+	return writer_frame(n->writer, writer_function(n->writer, &info), 0);
+}
+
+static uint32_t name_frame(struct node_namer *namer,
+			   const struct merged_frame *f)
+{
+	struct native *n = (struct native *)namer;
+	struct site_info site = { .module = ID_NONE,
+				  .address = f->address,
+				  .kind = f->kind == MERGED_KERNEL
+						  ? FUNCTION_KERNEL
+						  : FUNCTION_NATIVE };
+
+	if (f->kind == MERGED_MARK)
+		return name_mark(n, f->address);
+	if (f->kind == MERGED_NATIVE)
+		site.module = module_record(n, f->module);
+	if (site.module != ID_NONE)
+		site.address -= native_module(n, f->module)->bias;
+	return writer_site_frame(n->writer, writer_site(n->writer, &site));
+}
+
+/* ---- walks ---- */
+
+static void push_kernel(struct native_thread *t)
+{
+	for (uint32_t i = t->n_kernel; i-- > 0;)
+		merged_push(&t->merged, MERGED_KERNEL, t->kernel[i],
+			    UNWIND_NO_MODULE);
+}
+
+static uint32_t walk(struct native *n, struct native_thread *t,
+		     const struct pieces *pieces, enum unwind_end *why)
+{
+	const struct cpu_registers *r = &t->registers;
+	struct unwind_registers registers = { .pc = r->pc,
+					      .sp = r->sp,
+					      .fp = r->fp,
+					      .lr = r->lr,
+					      .rbx = r->rbx,
+					      .r10 = r->r10 };
+	struct unwind_stack stack = { r->sp, t->copy, 0 };
+	uint32_t count;
+
+	if (t->planned && pieces->good[t->piece])
+		stack.size = t->size;
+	count = unwinder_walk(n->unwinder, &registers, &stack, n->frames,
+			      FRAMES_MAX, why);
+	if (*why == UNWIND_ROOT && n->frames[count - 1].sp > r->sp)
+		t->top = n->frames[count - 1].sp;
+	return count;
+}
+
+void native_walk(struct native *n, struct native_thread *t,
+		 const struct pieces *pieces, const struct stack *python)
+{
+	enum unwind_end why;
+	struct merge_input in = {
+		.eval = n->has_eval ? &n->eval : NULL,
+		.native = n->frames,
+		.internals = n->options.internals,
+	};
+
+	in.n_native = walk(n, t, pieces, &why);
+	learn_modules(n);
+	in.complete = why == UNWIND_ROOT;
+	in.classes = n->classes;
+	in.n_classes = n->n_modules;
+	if (python) {
+		in.python = python->frames;
+		in.n_python = python->n_frames;
+		in.entered = python->entered;
+	}
+	t->state = merge_stacks(&t->merged, &in);
+	push_kernel(t);
+	if (t->gil_wait || os_syscall_wait(t->call))
+		merged_push(&t->merged, MERGED_MARK,
+			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
+			    UNWIND_NO_MODULE);
+	t->pictured = t->head;
+	t->has_picture = true;
+	t->node = ID_NONE;
+}
+
+uint32_t native_node(struct native *n, struct native_thread *t,
+		     struct node_table *table, uint64_t generation)
+{
+	if (t->node == ID_NONE || t->epoch != table->epoch) {
+		t->node = node_of_merged(table, &t->path, &t->merged,
+					 generation, &n->namer);
+		t->epoch = table->epoch;
+	}
+	return t->node;
+}

@@ -1,0 +1,105 @@
+/* walk_process PID: stop every thread of a process, print the native stack of
+ * each by our unwinder, let it go on. For tests, to be compared with what a
+ * debugger says: Pyrometer itself never stops a process like this.
+ *
+ *   thread TID END
+ *   PC CFA MODULE+ADDRESS [return] [signal]
+ *   ... */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "elf/unwind.h"
+#include "os/process.h"
+
+#define FRAMES_MAX 1024
+
+static bool get_registers(pid_t tid, struct unwind_registers *out)
+{
+	struct user_regs_struct regs;
+	struct iovec io = { &regs, sizeof(regs) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &io))
+		return false;
+#if defined(__x86_64__)
+	*out = (struct unwind_registers){ .pc = regs.rip,
+					  .sp = regs.rsp,
+					  .fp = regs.rbp,
+					  .rbx = regs.rbx,
+					  .r10 = regs.r10 };
+#else
+	*out = (struct unwind_registers){ .pc = regs.pc,
+					  .sp = regs.sp,
+					  .fp = regs.regs[29],
+					  .lr = regs.regs[30] };
+#endif
+	return true;
+}
+
+static bool stop(pid_t tid)
+{
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) ||
+	    ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return false;
+	return waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status);
+}
+
+static void print_frame(const struct unwinder *u, const struct native_frame *f)
+{
+	const struct unwind_module_info *m = unwinder_module(u, f->module);
+
+	printf("%#" PRIx64 " %#" PRIx64 " %s+%#" PRIx64 "%s%s\n", f->pc, f->sp,
+	       m ? m->path : "", f->pc - (m ? m->bias : 0),
+	       f->is_return ? " return" : "", f->is_signal ? " signal" : "");
+}
+
+static void print_thread(struct unwinder *u, pid_t tid)
+{
+	static const char *const ends[] = { "root", "no-rule", "unreadable",
+					    "loop", "full" };
+	static struct native_frame frames[FRAMES_MAX];
+	struct unwind_registers regs;
+	enum unwind_end why;
+	uint32_t n;
+
+	if (!get_registers(tid, &regs))
+		return;
+	n = unwinder_walk(u, &regs, NULL, frames, FRAMES_MAX, &why);
+	printf("thread %d %s\n", (int)tid, ends[why]);
+	for (uint32_t i = 0; i < n; i++)
+		print_frame(u, &frames[i]);
+}
+
+int main(int argc, char **argv)
+{
+	pid_t pid = argc == 2 ? atoi(argv[1]) : 0, *tids = NULL;
+	struct error err = ERROR_INIT;
+	struct memory *memory;
+	struct unwinder *u;
+	int n, capacity = 0;
+
+	if (memory_open_process(&memory, pid, &err) < 0 ||
+	    unwinder_new(&u, pid, memory, &err) < 0) {
+		fprintf(stderr, "walk_process: %s\n", err.text);
+		return 1;
+	}
+	n = process_threads(pid, &tids, &capacity);
+	for (int i = 0; i < n; i++)
+		if (!stop(tids[i]))
+			tids[i] = 0;
+	for (int i = 0; i < n; i++)
+		if (tids[i])
+			print_thread(u, tids[i]);
+	free(tids); /* our end lets them go */
+	unwinder_free(u);
+	memory_free(memory);
+	return 0;
+}
