@@ -233,7 +233,7 @@ static void read_thread(struct taking *k, struct snapshot_thread *out,
 	out->tid = thread->tid;
 	out->ident = thread->pthread;
 	out->interpreter = t->interpreters[thread->interpreter].number;
-	out->main = thread->tid == t->pid;
+	out->main = thread->tid && thread->tid == t->main_tid;
 	out->state = thread->state;
 	out->os_state = os_thread_letter(&thread->os);
 	out->readable = thread->good;
@@ -247,19 +247,27 @@ static void read_process(struct taking *k)
 	const struct target *t = k->target;
 	struct snapshot *s = k->out;
 	struct buffer command = BUFFER_INIT;
-	char exe[PATH_MAX], version[64];
+	char exe[PATH_MAX];
 
 	process_command(t->pid, &command);
 	process_exe(t->pid, exe);
-	python_version_text(&t->python, version, sizeof(version));
 	s->pid = t->pid;
-	s->with_locals = k->options->locals;
 	s->command = arena_strdup(&s->arena, buffer_text(&command));
 	s->exe = arena_strdup(&s->arena, exe);
+	buffer_release(&command);
+}
+
+static void read_python(struct taking *k)
+{
+	const struct target *t = k->target;
+	struct snapshot *s = k->out;
+	char version[64];
+
+	python_version_text(&t->python, version, sizeof(version));
+	s->with_locals = k->options->locals;
 	s->python = arena_strdup(&s->arena, version);
 	s->module = arena_strdup(&s->arena, t->python.module);
 	s->free_threaded = t->python.layout.free_threaded;
-	buffer_release(&command);
 }
 
 /* The lists begin with the youngest thread; people think of the oldest. */
@@ -284,6 +292,7 @@ static int take(struct taking *k, struct error *err)
 	status = look(k);
 	if (status == 0) {
 		read_process(k);
+		read_python(k);
 		read_threads(k);
 	}
 	rider_leave(&k->sampler.rider);
@@ -292,6 +301,13 @@ static int take(struct taking *k, struct error *err)
 			    status == -ERR_GONE ? "has ended meanwhile"
 						: "cannot be read");
 	return 0;
+}
+
+static void taking_release(struct taking *k)
+{
+	map_release(&k->by_address);
+	free(k->codes);
+	free(k->frames);
 }
 
 int snapshot_take(struct snapshot **out, pid_t pid,
@@ -312,10 +328,21 @@ int snapshot_take(struct snapshot **out, pid_t pid,
 	else
 		snapshot_free(k.out);
 	target_free(k.target);
-	map_release(&k.by_address);
-	free(k.codes);
-	free(k.frames);
+	taking_release(&k);
 	return status;
+}
+
+struct snapshot *snapshot_read(struct target *t,
+			       const struct snapshot_options *options)
+{
+	struct taking k = { .options = options, .target = t };
+
+	k.out = xcalloc(1, sizeof(*k.out));
+	sampler_init(&k.sampler, RIDE_NEVER, PERIOD);
+	read_python(&k);
+	read_threads(&k);
+	taking_release(&k);
+	return k.out;
 }
 
 void snapshot_free(struct snapshot *s)

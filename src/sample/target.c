@@ -17,7 +17,7 @@ void target_new_over(struct target **out, struct memory *memory,
 {
 	struct target *t = xcalloc(1, sizeof(*t));
 
-	t->pid = python->pid;
+	t->pid = t->main_tid = python->pid;
 	t->memory = memory;
 	t->python = *python;
 	t->python.memory = memory;
@@ -126,6 +126,16 @@ static bool is_alone(const struct target *t)
 
 	free(tids);
 	return alone;
+}
+
+pid_t target_thread_inner_tid(const struct target *t,
+			      const struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	pid_t native =
+		(pid_t)stack_field(&thread->stack, l->thread.native_thread_id);
+
+	return native ? native : python_tid_of(&t->python, thread->pthread);
 }
 
 /* A child that was just forked has its parent's ids in its memory: the C

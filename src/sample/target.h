@@ -66,7 +66,8 @@ struct target_interpreter {
 };
 
 struct target {
-	pid_t pid;
+	pid_t pid;	     /* 0: no live process */
+	pid_t main_tid;	     /* of its main thread */
 	uint64_t start_time; /* tells a reused pid */
 	struct memory *memory;
 	struct python python;
@@ -107,7 +108,8 @@ struct target {
  * have started yet: then there are no threads for now. */
 int target_new(struct target **out, pid_t pid, struct error *err);
 /* The same over any memory, with what is known of the Python in it; there is no
- * process to ask about its threads. Takes the memory over. */
+ * process to ask about its threads when python->pid is 0. Takes the memory
+ * over. */
 void target_new_over(struct target **out, struct memory *memory,
 		     const struct python *python);
 void target_free(struct target *t);
@@ -142,6 +144,11 @@ bool target_thread_may_run(const struct target_thread *thread);
 /* The state of a thread as its stack and the kernel say. */
 uint32_t target_thread_state(const struct target *t,
 			     const struct target_thread *thread);
+
+/* What the thread's memory says is its id in its own pid namespace; 0: it does
+ * not say. */
+pid_t target_thread_inner_tid(const struct target *t,
+			      const struct target_thread *thread);
 
 /* The core the thread runs on or ran last, as of the last look; -1: unknown. */
 int target_thread_core(const struct target_thread *thread);
