@@ -274,6 +274,30 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now)
 	return 0;
 }
 
+void catch_standing(struct target *t)
+{
+	struct native *n = t->native;
+
+	link_threads(t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct pair p = { t->threads[i], t->threads[i]->native };
+
+		if (!p.native || !p.python->good)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+		p.python->state |= p.native->state;
+	}
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		struct pair p = { NULL, n->threads[i] };
+
+		if (p.native->python)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+	}
+}
+
 int catch_core(const struct sampler *s, const struct target *t)
 {
 	const struct native *n = t->native;

@@ -74,6 +74,20 @@ static void raise_file_limit(void)
 static uint32_t name_frame(struct node_namer *namer,
 			   const struct merged_frame *f);
 
+static struct native *new_native(struct memory *memory,
+				 const struct native_options *options)
+{
+	struct native *n = xcalloc(1, sizeof(*n));
+
+	n->namer.frame = name_frame;
+	n->options = *options;
+	n->memory = memory;
+	n->stop = (struct stop){ .own = options->own };
+	n->task_fd = -1;
+	n->frames = xcalloc(FRAMES_MAX, sizeof(*n->frames));
+	return n;
+}
+
 static void find_eval(struct native *n, const struct python *python)
 {
 	struct process_opener files = opener_of_process(n->pid);
@@ -89,15 +103,11 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	       const struct python *python,
 	       const struct native_options *options, struct error *err)
 {
-	struct native *n = xcalloc(1, sizeof(*n));
+	struct native *n = new_native(memory, options);
 	char path[64];
 	int status;
 
-	n->namer.frame = name_frame;
-	n->options = *options;
 	n->pid = pid;
-	n->memory = memory;
-	n->stop = (struct stop){ .own = options->own };
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	raise_file_limit();
@@ -106,9 +116,24 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 		native_free(n);
 		return status;
 	}
-	n->frames = xcalloc(FRAMES_MAX, sizeof(*n->frames));
-	if (python)
-		find_eval(n, python);
+	find_eval(n, python);
+	*out = n;
+	return 0;
+}
+
+int native_new_over(struct native **out, struct memory *memory,
+		    const struct python *python, const struct maps *maps,
+		    const struct opener *opener,
+		    const struct native_options *options, struct error *err)
+{
+	struct native *n = new_native(memory, options);
+	int status = unwinder_new_over(&n->unwinder, maps, memory, opener, err);
+
+	if (status < 0) {
+		native_free(n);
+		return status;
+	}
+	n->has_eval = python_eval_find(&n->eval, python, maps, opener) == 0;
 	*out = n;
 	return 0;
 }
@@ -169,13 +194,10 @@ static void watch(struct native *n, struct native_thread *t)
 		n->refusal = err;
 }
 
-static void add_thread(struct native *n, pid_t tid)
+static struct native_thread *new_thread(pid_t tid)
 {
-	struct native_thread *t;
+	struct native_thread *t = xcalloc(1, sizeof(*t));
 
-	if (n->n_threads >= THREADS_MAX)
-		return;
-	t = xcalloc(1, sizeof(*t));
 	t->tid = tid;
 	t->present = true;
 	t->record = t->node = ID_NONE;
@@ -183,6 +205,16 @@ static void add_thread(struct native *n, pid_t tid)
 	t->call = -1;
 	t->event = (struct perf_event)PERF_EVENT_INIT;
 	t->os = (struct os_thread)OS_THREAD_INIT;
+	return t;
+}
+
+static void add_thread(struct native *n, pid_t tid)
+{
+	struct native_thread *t;
+
+	if (n->n_threads >= THREADS_MAX)
+		return;
+	t = new_thread(tid);
 	if (os_thread_open(&t->os, n->pid, tid) < 0) {
 		thread_free(t);
 		return;
@@ -190,6 +222,23 @@ static void add_thread(struct native *n, pid_t tid)
 	watch(n, t);
 	ALLOC_GROW(n->threads, n->n_threads + 1, n->threads_capacity);
 	n->threads[n->n_threads++] = t;
+}
+
+struct native_thread *native_stand(struct native *n, pid_t tid,
+				   const struct cpu_registers *registers,
+				   long call, uint64_t argument)
+{
+	struct native_thread *t = new_thread(tid);
+
+	t->registers = *registers;
+	t->call = call;
+	t->argument = argument;
+	t->standing = true;
+	t->running = call < 0;
+	ALLOC_GROW(n->threads, n->n_threads + 1, n->threads_capacity);
+	map_put(&n->by_tid, (uint64_t)tid, 0, n->n_threads);
+	n->threads[n->n_threads++] = t;
+	return t;
 }
 
 static void drop_absent(struct native *n)

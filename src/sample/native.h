@@ -134,11 +134,23 @@ enum register_source native_best_source(void);
 /* Whether a source is permitted; -ERR_PERMISSION with what to change. */
 int native_check_source(enum register_source source, struct error *err);
 
-/* For a live process and its Python (NULL: none). */
+/* For a live process and its Python. */
 int native_new(struct native **out, pid_t pid, struct memory *memory,
 	       const struct python *python,
 	       const struct native_options *options, struct error *err);
+/* For any memory in which nothing moves (a core file): threads are told of by
+ * native_stand(). */
+int native_new_over(struct native **out, struct memory *memory,
+		    const struct python *python, const struct maps *maps,
+		    const struct opener *opener,
+		    const struct native_options *options, struct error *err);
 void native_free(struct native *n); /* NULL-safe */
+
+/* A thread that stands for good, with its registers; `call`: the system call
+ * that it is in, -1: none. It belongs to `n`. */
+struct native_thread *native_stand(struct native *n, pid_t tid,
+				   const struct cpu_registers *registers,
+				   long call, uint64_t argument);
 
 /* Make the list of threads agree with the kernel's, if it may have changed.
  * Those that ended are told to the recording. */
