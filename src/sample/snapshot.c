@@ -55,12 +55,21 @@ static bool is_doubtful(const struct target_thread *thread)
 	       (thread->state & STATE_GIL && thread->os_state == 'S');
 }
 
+/* A thread whose native stack was not caught. */
+static bool some_missed(const struct native *n)
+{
+	for (uint32_t i = 0; n && i < n->n_threads; i++)
+		if (!n->threads[i]->good && !n->threads[i]->refused)
+			return true;
+	return false;
+}
+
 static bool some_doubtful(const struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (is_doubtful(t->threads[i]))
 			return true;
-	return false;
+	return some_missed(t->native);
 }
 
 /* The first look finds out where things are (the GIL among them); a later one
