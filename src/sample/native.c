@@ -14,6 +14,7 @@
 #include "os/process.h"
 #include "os/syscall.h"
 #include "record/writer.h"
+#include "sample/native_kernel.h"
 
 #define LIST_EVERY  20000000u  /* ns between looks at how many threads */
 #define RELIST	    500000000u /* ns after which they are listed anyway */
@@ -117,6 +118,8 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 		return status;
 	}
 	find_eval(n, python);
+	if (options->kernel && options->source == REGISTERS_SWITCH)
+		n->kernel = native_kernel_new();
 	*out = n;
 	return 0;
 }
@@ -159,6 +162,7 @@ void native_free(struct native *n)
 	map_release(&n->by_tid);
 	unwinder_free(n->unwinder);
 	python_eval_release(&n->eval);
+	native_kernel_free(n->kernel);
 	if (n->task_fd >= 0)
 		close(n->task_fd);
 	free(n->tids);
@@ -418,9 +422,14 @@ static uint32_t name_frame(struct node_namer *namer,
 
 /* ---- walks ---- */
 
-static void push_kernel(struct native_thread *t)
+static void push_kernel(struct native *n, struct native_thread *t)
 {
-	for (uint32_t i = t->n_kernel; i-- > 0;)
+	uint32_t cut = 0;
+
+	if (n->kernel)
+		cut = native_kernel_cut(n->kernel, t->kernel, t->n_kernel,
+					t->running);
+	for (uint32_t i = t->n_kernel; i-- > cut;)
 		merged_push(&t->merged, MERGED_KERNEL, t->kernel[i],
 			    UNWIND_NO_MODULE);
 }
@@ -483,9 +492,9 @@ static void withdraw_thrown(struct native *n, const struct stack *python,
 }
 
 /* What is at the leaf beyond the program's own code. */
-static void push_leaf(struct native_thread *t)
+static void push_leaf(struct native *n, struct native_thread *t)
 {
-	push_kernel(t);
+	push_kernel(n, t);
 	if (t->gil_wait || os_syscall_wait(t->call))
 		merged_push(&t->merged, MERGED_MARK,
 			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
@@ -514,7 +523,7 @@ void native_walk(struct native *n, struct native_thread *t,
 		withdraw_thrown(n, python, &in);
 	}
 	t->state = merge_stacks(&t->merged, &in);
-	push_leaf(t);
+	push_leaf(n, t);
 	t->pictured = t->head;
 	t->has_picture = true;
 	t->partner = python ? python->tstate : 0;

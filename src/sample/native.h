@@ -42,8 +42,7 @@
 #include "sample/nodes.h"
 #include "sample/pieces.h"
 
-struct target;
-struct target_thread;
+struct native_kernel;
 
 struct native_options {
 	enum register_source source; /* REGISTERS_NONE: no native stacks */
@@ -110,6 +109,7 @@ struct native {
 	struct python_eval eval;
 	bool has_eval;
 	struct stop stop;
+	struct native_kernel *kernel; /* NULL: without its frames */
 	struct native_thread **threads;
 	uint32_t n_threads, threads_capacity;
 	struct map by_tid;
