@@ -34,9 +34,11 @@ static void set_signals(void)
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 	sigset_t all;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		signal(own[i], SIG_DFL);
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		signal(own[i], SIG_DFL);
+		sigdelset(&all, own[i]);
+	}
 	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
