@@ -37,6 +37,9 @@ static void test_parts(void **state)
 		{ "work.llvm.1234567890123", "work" },
 		{ "loop._omp_fn.0", "loop" },
 		{ "memcpy@@GLIBC_2.14", "memcpy" },
+		{ "memcpy@plt", "memcpy@plt" },
+		{ "memcpy@GLIBC_2.2.5@plt", "memcpy@plt" },
+		{ "@plt", "@plt" },
 		{ "main.main", "main.main" },
 		{ "runtime.cold.start", "runtime.cold.start" },
 		{ "work.colder", "work.colder" },
@@ -63,6 +66,7 @@ static void test_cxx(void **state)
 		{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
 		  "std::vector<int, std::allocator<int> >::push_back" },
 		{ "_Znwm", "operator new" },
+		{ "_Znwm@plt", "operator new@plt" },
 		{ "_Zbroken", "_Zbroken" },
 		{ "_Z", "_Z" },
 	};

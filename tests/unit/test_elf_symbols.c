@@ -266,6 +266,48 @@ static void test_one_of_many_names(void **state)
 	workshop_end(&w);
 }
 
+static bool is_stub(struct symbols *s, uint64_t address)
+{
+	struct symbol found[2];
+
+	return symbols_find(s, address, found, 2) == 1 &&
+	       !strcmp(found[0].name, "getpid@plt");
+}
+
+/* The stub that calls into another library, however the linker makes it. */
+static void check_stub(const char *options)
+{
+	static const char caller[] = "#include <unistd.h>\n"
+				     "int main(void) { return getpid(); }\n";
+	struct names none = { .limit = 9 };
+	struct workshop w = workshop_begin();
+	struct symbols *s;
+	int n = 0;
+
+	workshop_write(&w, "program.c", caller);
+	workshop_run(&w, "cc %s -o program program.c && strip program",
+		     options);
+	s = open_in(&w, "program");
+	for (uint64_t at = 0x1000; at < 0x1400; at++)
+		n += is_stub(s, at) + is_stub(s, 0x400000 + at);
+	assert_in_range(n, 8, 32); /* bytes of one or two stubs */
+	assert_true(symbols_range(s, "getpid", note, &none));
+	assert_string_equal(none.text, "");
+	symbols_free(s);
+	workshop_end(&w);
+}
+
+static void test_stubs(void **state)
+{
+	(void)state;
+	check_stub("-Wl,-z,lazy");
+	check_stub("-Wl,-z,now");
+#if defined(__x86_64__)
+	check_stub("-fcf-protection=full -Wl,-z,ibtplt");
+#endif
+	check_stub("-no-pie");
+}
+
 static void test_bytes_of_code(void **state)
 {
 	uint64_t address;
@@ -326,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_stripped_of_all),
 		cmocka_unit_test(test_functions_by_prefix),
 		cmocka_unit_test(test_one_of_many_names),
+		cmocka_unit_test(test_stubs),
 		cmocka_unit_test(test_bytes_of_code),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_no_object_files),
