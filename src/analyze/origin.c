@@ -199,6 +199,36 @@ size_t origin_base(const struct reader *reader)
 	return base;
 }
 
+/* Endings of files that object files are made of. */
+static const char *const native_endings[] = {
+	"c",  "cc",  "cpp", "cxx", "c++", "h",	 "hh",	"hpp", "hxx",
+	"rs", "pyx", "pxd", "pxi", "f",	  "f90", "for", "s",   "S",
+	"go", "zig", "cu",  "cuh", "inc", "def", "tcc",
+};
+
+static bool is_native_source(const char *file)
+{
+	const char *dot = strrchr(path_base(file), '.');
+
+	for (size_t i = 0; dot && i < sizeof(native_endings) / sizeof(char *);
+	     i++)
+		if (!strcmp(dot + 1, native_endings[i]))
+			return true;
+	return false;
+}
+
+/* Where a compiler found a file says little: its name and its folder. */
+static const char *with_folder(const char *file)
+{
+	const char *at = path_base(file);
+
+	if (at > file)
+		at--;
+	while (at > file && at[-1] != '/')
+		at--;
+	return at;
+}
+
 const char *origin_short_path(const char *file, size_t base)
 {
 	const char *rest = in_packages(file);
@@ -207,6 +237,8 @@ const char *origin_short_path(const char *file, size_t base)
 		rest = in_standard_library(file);
 	if (rest)
 		return rest;
+	if (file[0] == '/' && is_native_source(file))
+		return with_folder(file);
 	return file[0] == '/' && strlen(file) > base && !is_launcher(file)
 		       ? file + base
 		       : file;

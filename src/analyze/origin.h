@@ -24,7 +24,8 @@ void origin_package(const struct function_info *function, struct buffer *out);
 size_t origin_base(const struct reader *reader);
 
 /* The part of a path that tells people most: from the package on for library
- * code, without the first `base` bytes for the rest. Points into `file`. */
+ * code, the last folder and the name for files that compilers read, without the
+ * first `base` bytes for the rest. Points into `file`. */
 const char *origin_short_path(const char *file, size_t base);
 
 /* The same of an object file: from the package on, else its name. */

@@ -349,6 +349,20 @@ uint32_t reader_site_depth(const struct reader *r, uint32_t id)
 	return n ? n : 1;
 }
 
+uint32_t reader_site_function(const struct reader *r, uint32_t id, uint32_t i,
+			      uint32_t *line)
+{
+	uint32_t at = r->tables.site_symbols[id].first + i;
+
+	*line = r->tables.symbols[at].line;
+	return r->tables.symbols[at].function;
+}
+
+bool reader_site_named(const struct reader *r, uint32_t id)
+{
+	return r->tables.site_symbols[id].count > 0;
+}
+
 uint32_t reader_unnamed_sites(const struct reader *r)
 {
 	uint32_t n = 0;

@@ -125,6 +125,11 @@ static void test_short_paths(void **state)
 			    "x/app.py");
 	assert_string_equal(origin_short_path("<string>", 8), "<string>");
 	assert_string_equal(origin_short_path("/a", 8), "/a");
+	assert_string_equal(origin_short_path("/build/x/src/fast.c", 3),
+			    "src/fast.c");
+	assert_string_equal(origin_short_path("/fast.rs", 3), "/fast.rs");
+	assert_string_equal(origin_short_path("../src/fast.c", 3),
+			    "../src/fast.c");
 	assert_string_equal(origin_short_module("/usr/lib/libc.so.6"),
 			    "libc.so.6");
 	assert_string_equal(origin_short_module(
