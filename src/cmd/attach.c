@@ -18,6 +18,7 @@ static void on_signal(int number)
 {
 	(void)number;
 	stop = 1;
+	recording_signal();
 }
 
 /* What we were started to ignore, as by nohup, stays ignored. */

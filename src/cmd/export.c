@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/names.h"
 #include "cmd/filters.h"
 #include "format/format.h"
 
@@ -94,7 +95,7 @@ static int export_file(const char *file, struct error *err)
 
 	if (!f)
 		return -ERR_USAGE;
-	status = reader_open(&reader, file, err);
+	status = names_open(&reader, file, err);
 	if (status < 0)
 		return status;
 	if (reader_notice(reader))

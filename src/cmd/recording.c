@@ -13,11 +13,21 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/names.h"
 #include "format/format.h"
 #include "record/reader.h"
 #include "view/summary.h"
 
 #define DEFAULT_RATE 1000.0
+
+/* Set by signals. */
+static volatile sig_atomic_t naming, skipped;
+
+void recording_signal(void)
+{
+	if (naming)
+		skipped = 1;
+}
 
 const char *const recording_modes[] = { "wall", "cpu", "gil", NULL };
 const char *const recording_rides[] = { "auto", "always", "never", NULL };
@@ -81,6 +91,15 @@ static void show_progress(void *context, const struct recording_info *info,
 	buffer_add_string(&line, "\033[0m\r");
 	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
 	buffer_release(&line);
+}
+
+static void show_naming(void *context, uint64_t done, uint64_t total)
+{
+	struct recording *r = context;
+
+	naming = 1;
+	if (r->status_line)
+		names_bar(&r->naming_since, done, total);
 }
 
 /* "app" of "dir/app.py". */
@@ -163,6 +182,8 @@ int recording_start(struct recording *r, const char *command,
 		.keeps_source = options->no_source ? NULL : is_own_code,
 		.stop = stop,
 		.progress = show_progress,
+		.naming = show_naming,
+		.skip = &skipped,
 		.context = r,
 	};
 	int status = parse_period(options->rate, &o.period, err);

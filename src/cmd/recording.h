@@ -65,7 +65,12 @@ struct recording {
 	int fd;
 	bool created; /* the file was not there before */
 	bool status_line;
+	uint64_t naming_since; /* clock_now() when it began; 0: not yet */
 };
+
+/* To be called by signal handlers: while native code is given its names, which
+ * may take long, a signal ends that. */
+void recording_signal(void);
 
 /* Check the options that can be wrong before anything is started. */
 int recording_check(const struct recording_options *options, struct error *err);

@@ -42,6 +42,7 @@ static const struct option options[] = {
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	(void)context;
+	recording_signal();
 	if (info->si_code <= 0 && child > 0)
 		kill(child, number);
 }

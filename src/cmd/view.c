@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/names.h"
 #include "format/format.h"
 #include "view/server.h"
 
@@ -38,7 +39,7 @@ static const char *base_name(const char *path)
 
 static int open_reader(const char *file, struct reader **out, struct error *err)
 {
-	int status = reader_open(out, file, err);
+	int status = names_open(out, file, err);
 
 	if (!status && reader_notice(*out))
 		fprintf(stderr, "pyrometer: %s: %s\n", file,

@@ -14,6 +14,7 @@
 #include "sample/family.h"
 #include "sample/naming.h"
 #include "sample/sampler.h"
+#include "sample/symbolise.h"
 #include "sample/texts.h"
 
 #define MILLISECOND 1000000u
@@ -36,6 +37,7 @@ struct recorder {
 	pid_t program; /* that we have started; 0: none */
 	struct target **targets;
 	uint32_t n_targets, targets_capacity, n_seen;
+	struct symbolise_targets seen;
 	uint64_t start, next, tick;
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
@@ -90,6 +92,7 @@ void recorder_free(struct recorder *r)
 		target_free(r->targets[i]);
 	free(r->targets);
 	family_release(&r->family);
+	symbolise_targets_release(&r->seen);
 	writer_free(r->writer);
 	free(r);
 }
@@ -107,6 +110,7 @@ static int add_target(struct recorder *r, struct target *t, struct error *err)
 		target_free(t);
 		return status;
 	}
+	symbolise_targets_add(&r->seen, t->pid);
 	target_record(t, r->writer, parent, clock_now() - r->start);
 	if (relative)
 		relative->record = t->record;
@@ -439,6 +443,23 @@ static int loop(struct recorder *r, struct error *err)
 	return status;
 }
 
+static void name_native_code(struct recorder *r)
+{
+	struct symbolise_options options = {
+		.targets = &r->seen,
+		.progress = r->options.naming,
+		.context = r->options.context,
+		.stop = r->options.skip,
+	};
+	struct symbolise_counts counts;
+
+	symbolise_writer(r->writer, &options, &counts);
+	if (counts.stopped && !r->info.note[0]) {
+		r->info.note = SYMBOLISE_NOTE;
+		writer_info(r->writer, &r->info);
+	}
+}
+
 int recorder_run(struct recorder *r, struct error *err)
 {
 	int status = loop(r, err);
@@ -449,6 +470,7 @@ int recorder_run(struct recorder *r, struct error *err)
 		return status;
 	r->info.complete = true;
 	writer_info(r->writer, &r->info);
+	name_native_code(r);
 	if (r->options.keeps_source)
 		texts_record(r->writer, r->options.keeps_source,
 			     r->n_targets ? r->targets[0]->pid : 0);

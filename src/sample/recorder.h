@@ -35,6 +35,11 @@ struct recorder_options {
 	/* Called about five times a second; may be NULL. */
 	void (*progress)(void *context, const struct recording_info *info,
 			 uint32_t n_processes);
+	/* The same while native code is given its names, at the end; `skip`,
+	 * set by a signal handler, leaves the rest without. Either may be NULL.
+	 */
+	void (*naming)(void *context, uint64_t done, uint64_t total);
+	const volatile sig_atomic_t *skip;
 	void *context;
 };
 

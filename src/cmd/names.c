@@ -1,0 +1,75 @@
+#include "cmd/names.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "sample/symbolise.h"
+
+#define PATIENCE  NS_PER_SECOND /* before there is a bar */
+#define BAR_WIDTH 24
+
+static volatile sig_atomic_t skipped;
+
+void names_bar(uint64_t *since, uint64_t done, uint64_t total)
+{
+	struct buffer line = BUFFER_INIT;
+	uint64_t now = clock_now();
+
+	if (!*since)
+		*since = now;
+	if (now - *since < PATIENCE)
+		return;
+	buffer_add_string(&line, "\r\033[K\033[2mpyrometer: native names [");
+	for (uint64_t i = 0; i < BAR_WIDTH; i++)
+		buffer_add_string(&line,
+				  i * total < done * BAR_WIDTH ? "#" : ".");
+	buffer_add_string(&line, "] ");
+	text_add_count(&line, done);
+	buffer_add_string(&line, " of ");
+	text_add_count(&line, total);
+	buffer_add_string(&line, "; Ctrl-C skips the rest\033[0m\r");
+	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	buffer_release(&line);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	skipped = 1;
+}
+
+static void show(void *context, uint64_t done, uint64_t total)
+{
+	names_bar(context, done, total);
+}
+
+static void look_up(struct reader *r)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	struct sigaction action = { .sa_handler = on_signal }, before;
+	uint64_t since = 0;
+	struct symbolise_options options = {
+		.progress = terminal ? show : NULL,
+		.context = &since,
+		.stop = &skipped,
+	};
+	struct symbolise_counts counts;
+
+	sigaction(SIGINT, &action, &before);
+	symbolise_reader(r, &options, &counts);
+	sigaction(SIGINT, &before, NULL);
+	if (terminal && since && clock_now() - since > PATIENCE)
+		cmd_print(STDERR_FILENO, "\r\033[K", 4, NULL);
+}
+
+int names_open(struct reader **out, const char *path, struct error *err)
+{
+	int status = reader_open(out, path, err);
+
+	if (status == 0 && symbolise_wanted(*out))
+		look_up(*out);
+	return status;
+}

@@ -1,0 +1,18 @@
+/* Names as people wrote them, from those that compilers made of them. */
+#ifndef PYROMETER_ELF_DEMANGLE_H
+#define PYROMETER_ELF_DEMANGLE_H
+
+/* The name to show for a symbol: without what a compiler appends to the parts
+ * and copies of a function (.cold, .lto_priv.0, .isra.0, .constprop.1 ...) or
+ * a linker (a version behind @), and demangled if C++ or Rust made it; C++
+ * without its parameters, Rust without its hash. Never NULL; free() it.
+ *
+ * A made-up name can keep libiberty busy for long: names out of foreign files
+ * are demangled by lookup.h's process only. */
+char *demangle(const char *name);
+
+/* The same without libiberty, for any name from anywhere: cut, not demangled.
+ */
+char *demangle_cut(const char *name);
+
+#endif
