@@ -135,6 +135,18 @@ static bool is_library_module(const char *module)
 	return false;
 }
 
+/* Source that was compiled into whatever uses it: headers, Rust's crates. */
+static bool is_library_source(const char *file)
+{
+	static const char *const roots[] = { "/usr/include/", "/usr/lib/",
+					     "/usr/local/include/", "/rustc/" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(char *); i++)
+		if (starts_with(file, roots[i]))
+			return true;
+	return in_library(file) || strstr(file, "/.cargo/registry/");
+}
+
 bool origin_is_library(const struct function_info *function)
 {
 	switch (function->kind) {
@@ -142,7 +154,8 @@ bool origin_is_library(const struct function_info *function)
 		return in_library(function->file) ||
 		       is_launcher(function->file);
 	case FUNCTION_NATIVE:
-		return is_library_module(function->module);
+		return is_library_module(function->module) ||
+		       is_library_source(function->file);
 	case FUNCTION_KERNEL:
 		return true;
 	case FUNCTION_MARK:

@@ -13,7 +13,8 @@
  * modules, the little scripts that installers put into bin/, the kernel. What
  * has no file to tell by (exec'd code, "<stdin>") is the user's. Native code is
  * the user's unless its object file is the interpreter's, the system's (below
- * /usr/lib and the like) or a package's. */
+ * /usr/lib and the like) or a package's, or its source is (a header in
+ * /usr/include). */
 bool origin_is_library(const struct function_info *function);
 
 /* Append the package or module of a library function: "json", "numpy". */

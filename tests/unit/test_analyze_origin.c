@@ -78,6 +78,18 @@ static void test_native_libraries(void **state)
 			assert_string_equal(user[i], "the user's");
 }
 
+static void test_headers_are_no_own_code(void **state)
+{
+	struct function_info f = { "f", "/usr/include/c++/12/vector", 1,
+				   FUNCTION_NATIVE, "/app/fast.so" };
+
+	assert_true(origin_is_library(&f));
+	f.file = "/home/u/.cargo/registry/src/regex/src/lib.rs";
+	assert_true(origin_is_library(&f));
+	f.file = "/app/src/fast.h";
+	assert_false(origin_is_library(&f));
+}
+
 static void check_package(const char *file, const char *package)
 {
 	struct function_info f = { "f", file, 1, FUNCTION_PYTHON, "" };
@@ -158,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library_paths),
 		cmocka_unit_test(test_native_libraries),
+		cmocka_unit_test(test_headers_are_no_own_code),
 		cmocka_unit_test(test_packages),
 		cmocka_unit_test(test_short_paths),
 		cmocka_unit_test(test_base_is_what_user_files_share),

@@ -301,6 +301,49 @@ static void test_counts_of_native_samples(void **state)
 	end(&t);
 }
 
+struct visits {
+	struct writer *w;
+	char text[256];
+};
+
+/* Takes files of native code, not those of Python. */
+static bool visit_file(void *context, const struct function_info *f)
+{
+	struct visits *v = context;
+	size_t n = strlen(v->text);
+
+	snprintf(v->text + n, sizeof(v->text) - n, "%d %s %s;", f->kind,
+		 f->file, f->module);
+	if (f->kind == FUNCTION_PYTHON)
+		return false;
+	writer_source(v->w, f->file, "int x;\n", 7);
+	return true;
+}
+
+static void test_files_of_native_code(void **state)
+{
+	struct function_info f = { .name = "a", .file = "/src/a.c" };
+	struct visits v = { 0 };
+	struct recording t;
+	uint32_t line = 1;
+
+	begin(&t);
+	v.w = t.w;
+	add_site(&t, 1);
+	add_site(&t, 2);
+	writer_symbol(t.w, 0, &f, &line, 1);
+	f.name = "b";
+	f.module = "/other.so";
+	writer_symbol(t.w, 1, &f, &line, 1);
+	writer_each_file(t.w, visit_file, &v);
+	finish(&t);
+	/* Python first, and the C file only until it was taken. */
+	if (strcmp(v.text, "0 /a.py ;1 /src/a.c " LIBRARY ";"))
+		assert_string_equal(v.text, "0 /a.py ;1 /src/a.c /other.so;");
+	assert_string_equal(reader_source(t.r, "/src/a.c", NULL), "int x;\n");
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_without_symbols_there_is_an_address),
 		cmocka_unit_test(test_names_that_come_late),
 		cmocka_unit_test(test_counts_of_native_samples),
+		cmocka_unit_test(test_files_of_native_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
