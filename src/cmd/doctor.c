@@ -10,6 +10,7 @@
 #include "cmd/pids.h"
 #include "cmd/style.h"
 #include "sample/checkup.h"
+#include "sample/equipment.h"
 
 #define PIPE_WIDTH    160
 #define VERDICT_WIDTH 7
@@ -136,9 +137,11 @@ static int find_fatal(const struct finding *findings, int n)
 
 static int examine_machine(struct buffer *out, struct json *j)
 {
-	struct finding findings[PERMISSION_FINDINGS_MAX];
+	struct finding
+		findings[PERMISSION_FINDINGS_MAX + EQUIPMENT_FINDINGS_MAX];
 	int n = permission_probe(findings);
 
+	n += equipment_probe(findings + n);
 	if (how.json)
 		json_findings(j, "machine", findings, n);
 	else

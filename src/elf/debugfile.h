@@ -40,7 +40,8 @@ int debugfile_shared(const struct debug_roots *roots, struct Elf *elf,
 /* Ask the servers of DEBUGINFOD_URLS, if it is set and libdebuginfod is there;
  * may take as long as DEBUGINFOD_TIMEOUT says. */
 int debugfile_download(const char *build_id);
-bool debugfile_may_download(void);
+bool debugfile_may_download(void); /* it is set */
+bool debugfile_has_client(void);   /* libdebuginfod is there */
 
 /* A section of an object file: its bytes (libelf's), or NULL. Asking whether
  * there is one does not read it. */

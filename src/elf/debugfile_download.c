@@ -35,6 +35,13 @@ bool debugfile_may_download(void)
 	return urls && urls[0];
 }
 
+bool debugfile_has_client(void)
+{
+	struct client c = { 0 };
+
+	return load(&c);
+}
+
 /* The library stays loaded: libcurl does not like to be unloaded. */
 int debugfile_download(const char *build_id)
 {
