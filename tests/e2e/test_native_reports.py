@@ -157,6 +157,108 @@ def test_a_recording_that_broke_off_shows_addresses(tmp_path):
     assert "libc.so.6+0x18e000" in names and "square" not in names
 
 
+# report --asm, on a library that is built here
+
+C_SOURCE = """\
+static double square(double x)
+{
+	return x * x / 3;
+}
+double score(const double *v, long n)
+{
+	double sum = 0;
+	for (long i = 0; i < n; i++)
+		sum += square(v[i]);
+	return sum;
+}
+void helper(double);
+void twice(const double *v)
+{
+	helper(score(v, 10));
+	helper(2);
+}
+"""
+
+
+class Library:
+    """An object file with two functions, and recordings of their code."""
+
+    def __init__(self, folder, optimisation="-O2"):
+        self.folder, self.path, self.source = folder, folder / "libfast.so", folder / "fast.c"
+        self.source.write_text(C_SOURCE)
+        subprocess.run(["cc", "-g", optimisation, "-fno-inline-functions-called-once", "-shared",
+                        "-fPIC", "-Wl,--build-id=sha1", "-o", self.path, self.source], check=True)
+        notes = subprocess.run(["readelf", "-n", self.path], capture_output=True, text=True)
+        self.build_id = re.search(r"Build ID: (\w+)", notes.stdout).group(1)
+        names = subprocess.run(["nm", self.path], capture_output=True, text=True).stdout
+        self.functions = {name: int(address, 16) for address, name in
+                          re.findall(r"^(\w+) T (\w+)$", names, re.M)}
+
+    def record(self, runs):
+        """Runs are (ticks, function, address)."""
+        rows = [("MainThread", RUNNING, ticks, stack(MAIN, native(
+            name, 6, address, file=str(self.source), first=5, module=str(self.path),
+            build_id=self.build_id))) for ticks, name, address in runs]
+        return record(self.folder / "app.pyro", rows)
+
+    def code(self, name):
+        """All instructions of a function: (address, text), and where the last ends."""
+        path = self.record([(10, name, self.functions[name])])
+        function, = json.loads(report("--asm", name, "--all", "--json", path))["functions"]
+        if "built without" in (function["notice"] or ""):
+            pytest.skip(function["notice"])
+        assert function["notice"] is None and function["build_id"] == self.build_id
+        return [(row["address"], row["text"]) for row in function["instructions"]]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return Library(tmp_path_factory.mktemp("library"))
+
+
+def test_asm_shows_instructions_under_their_source(library):
+    code = library.code("score")
+    divide, = [address for address, text in code if "div" in text]
+    path = library.record([(75, "score", divide), (25, "score", code[0][0])])
+    text = report("--asm", "score", path)
+    assert re.search(r"square fast.c:3 +return x \* x / 3;\n(.*\n)?"
+                     rf" +75.0% +75.0% .* {divide:x}  \S*div", text)
+    assert re.search(rf"25.0% +25.0% .* {code[0][0]:x}  ", text)
+    rows = json.loads(report("--asm", "score", "--json", path))["functions"][0]["instructions"]
+    hot, = [row for row in rows if row["flat"]["samples"] == 75]
+    assert (hot["address"], hot["function"], hot["line"]) == (divide, "square", 3)
+
+
+def test_asm_charges_a_caller_to_its_call(library):
+    code = library.code("twice")
+    at = next(i for i, (_, text) in enumerate(code) if re.match("call|bl ", text))
+    path = library.record([(10, "twice", code[at + 1][0] - 1)])
+    rows = json.loads(report("--asm", "twice", "--json", path))["functions"][0]["instructions"]
+    assert [row["address"] for row in rows if row["cum"]["samples"]] == [code[at][0]]
+
+
+def test_asm_leaves_out_what_is_cold(library):
+    code = library.code("score")
+    path = library.record([(10, "score", code[0][0])])
+    few = json.loads(report("--asm", "score", "--json", path))["functions"][0]["instructions"]
+    assert [row["address"] for row in few] == [address for address, _ in code[:4]]
+
+
+def test_asm_does_not_believe_another_file(tmp_path):
+    library = Library(tmp_path)
+    path = library.record([(10, "score", library.functions["score"])])
+    Library(tmp_path, "-O0")
+    text = report("--asm", "score", path)
+    assert "another file" in text
+    assert re.search(rf"100.0% .* {library.functions['score']:x} *$", text, re.M)
+    library.path.unlink()
+    assert "is not there" in report("--asm", "score", path)
+
+
+def test_asm_of_what_is_not_native(app):
+    assert "no native function" in report("--asm", "main", app, status=11)
+
+
 # exports
 
 def test_collapsed_has_places_or_libraries(app):
