@@ -164,20 +164,48 @@ bool origin_is_library(const struct function_info *function)
 	return false;
 }
 
+/* "libc", "libpython3.11", "_json": the name of an object file without what
+ * says that it is one, and for which Python. */
+static void add_module_name(const char *base, struct buffer *out)
+{
+	static const char *const ends[] = { ".cpython-", ".abi3.", ".so" };
+	size_t n = strlen(base);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(char *); i++) {
+		const char *end = strstr(base, ends[i]);
+
+		if (end && (size_t)(end - base) < n)
+			n = (size_t)(end - base);
+	}
+	buffer_add(out, base, n);
+}
+
+static void add_native_package(const char *module, struct buffer *out)
+{
+	const char *package = in_packages(module);
+
+	if (package)
+		buffer_add(out, package, strcspn(package, "/."));
+	else if (*module)
+		add_module_name(path_base(module), out);
+	else
+		buffer_add_string(out, "native"); /* made at run time */
+}
+
 void origin_package(const struct function_info *function, struct buffer *out)
 {
-	bool native = function->kind == FUNCTION_NATIVE;
-	const char *path = native ? function->module : function->file;
-	const char *rest = in_library(path);
+	const char *rest = in_library(function->file);
 
 	if (function->kind == FUNCTION_KERNEL) {
 		buffer_add_string(out, "kernel");
 		return;
 	}
+	if (function->kind == FUNCTION_NATIVE) {
+		add_native_package(function->module, out);
+		return;
+	}
 	if (!rest)
-		rest = path_base(path);
-	if (native && !*rest)
-		rest = "native"; /* code that was made at run time */
+		rest = path_base(function->file);
 	buffer_add(out, rest, strcspn(rest, "/.>"));
 }
 

@@ -115,6 +115,12 @@ static void test_packages(void **state)
 	check_native_package("/usr/lib/x86_64-linux-gnu/libc.so.6", "libc");
 	check_native_package("/v/lib/python3.8/site-packages/numpy.libs/a.so",
 			     "numpy");
+	check_native_package("/p/lib/libpython3.11.so.1.0", "libpython3.11");
+	check_native_package("/usr/bin/python3.12", "python3.12");
+	check_native_package("/usr/lib/python3.12/lib-dynload/"
+			     "_json.cpython-312-x86_64-linux-gnu.so",
+			     "_json");
+	check_native_package("[vdso]", "[vdso]");
 	check_native_package("", "native");
 	check_package("/usr/lib/python3.12/json/decoder.py", "json");
 	check_package("/usr/lib/python3.12/threading.py", "threading");
