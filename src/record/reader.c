@@ -248,6 +248,12 @@ struct input *reader_input(struct reader *r)
 	return r->input;
 }
 
+void reader_late_tables(const struct reader *r, struct buffer *out)
+{
+	if (r->late)
+		late_encode(r->late, &r->tables, out);
+}
+
 const char *reader_notice(const struct reader *r)
 {
 	return r->notice[0] ? r->notice : NULL;
@@ -393,7 +399,7 @@ void reader_set_symbols(struct reader *r, uint32_t site,
 {
 	unresolve(&r->resolved, &r->tables);
 	if (!r->late)
-		r->late = late_names_new();
+		r->late = late_names_new(&r->tables);
 	late_symbols(r->late, &r->tables, site, functions, lines, n);
 }
 

@@ -1,6 +1,7 @@
 /* Modules, sites and symbols: written, read back, and resolved into frames. */
 #include <stdio.h>
 
+#include "record/unpack.h"
 #include "test_record_support.h"
 
 #define LIBRARY "/usr/lib/libfoo.so.1"
@@ -283,6 +284,39 @@ static void test_names_that_come_late(void **state)
 	end(&t);
 }
 
+static int take_bytes(void *context, const void *data, size_t size)
+{
+	buffer_add(context, data, size);
+	return 0;
+}
+
+/* The page of the viewer gets a copy, which must have late names too. */
+static void test_copies_have_late_names(void **state)
+{
+	struct recording t;
+	struct buffer copy = BUFFER_INIT;
+	struct reader *original;
+
+	begin(&t);
+	for (uint32_t i = 0; i < 3; i++)
+		see(&t, i, add_node(&t, t.root, add_site(&t, 0x10 + 0x10 * i)));
+	assert_int_equal(writer_flush(t.w, NULL), 0);
+	open_it(&t);
+	reader_each_site(t.r, name_late, t.r);
+	reader_resolve(t.r);
+	assert_int_equal(reader_unpack(t.r, take_bytes, &copy), 0);
+	original = t.r;
+	assert_int_equal(reader_open_memory(&t.r, copy.data, copy.size, NULL),
+			 0);
+	check_sound(t.r);
+	assert_string_equal(stack_at(&t, 1), "main:3>sum:32>add:4");
+	assert_string_equal(stack_at(&t, 2), "main:3>libfoo.so.1+0x30:0");
+	assert_int_equal(reader_functions(t.r), reader_functions(original));
+	reader_free(original);
+	buffer_release(&copy);
+	end(&t);
+}
+
 static void test_counts_of_native_samples(void **state)
 {
 	struct recording_info info = { .native = 1000,
@@ -354,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_more_inlined_than_fit),
 		cmocka_unit_test(test_without_symbols_there_is_an_address),
 		cmocka_unit_test(test_names_that_come_late),
+		cmocka_unit_test(test_copies_have_late_names),
 		cmocka_unit_test(test_counts_of_native_samples),
 		cmocka_unit_test(test_files_of_native_code),
 	};
