@@ -31,10 +31,17 @@ struct making {
 static bool holds_samples(const struct code *code, uint64_t start,
 			  uint64_t size)
 {
-	for (uint32_t i = 0; i < code->n_sites; i++)
-		if (code->sites[i].address - start < size)
-			return true;
-	return false;
+	uint32_t low = 0, high = code->n_sites;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (code->sites[middle].address < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < code->n_sites && code->sites[low].address - start < size;
 }
 
 /* A piece with samples, once however many names it has. */

@@ -137,6 +137,12 @@ def test_lines_find_c_source_on_disk(tmp_path):
     assert re.search(r"100.0% .* 2  int two;", report("--lines", path))
 
 
+@pytest.mark.parametrize("pattern, samples", [("*/libc.so.6", 44), ("*fast.c", 190)])
+def test_files_are_source_or_object_files(app, pattern, samples):
+    told = json.loads(report("--file", pattern, "--json", app))
+    assert told["profile"]["samples"] == samples
+
+
 def test_inlined_calls_are_called(app):
     lines = json.loads(report("--callers", "square", "--json", app))["functions"][0]["callers"]
     assert [line["name"] for line in lines if line["is"] == "call"] == ["weigh", "score", "main"]
