@@ -275,6 +275,15 @@ def test_collapsed_has_places_or_libraries(app):
     assert lines["main (app.py:3);memcpy (libc.so.6);vfs_read ([kernel])"] == 10
 
 
+@pytest.mark.parametrize("arguments", [[], ["--threads"]])
+def test_collapsed_has_each_stack_once(big, arguments):
+    lines = exported(big, "collapsed", *arguments).read_text().splitlines()
+    paths = [line.rpartition(" ")[0] for line in lines]
+    assert len(set(paths)) == len(paths)
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == json.loads(
+        report("--json", big))["profile"]["samples"]
+
+
 def test_pprof_agrees(app):
     top = pprof_top(exported(app, "pprof"), "samples")
     # It says what is inlined.
