@@ -186,10 +186,8 @@ static void add_native_package(const char *module, struct buffer *out)
 
 	if (package)
 		buffer_add(out, package, strcspn(package, "/."));
-	else if (*module)
-		add_module_name(path_base(module), out);
 	else
-		buffer_add_string(out, "native"); /* made at run time */
+		add_module_name(path_base(module), out);
 }
 
 void origin_package(const struct function_info *function, struct buffer *out)
@@ -261,13 +259,18 @@ static bool is_native_source(const char *file)
 /* Where a compiler found a file says little: its name and its folder. */
 static const char *with_folder(const char *file)
 {
-	const char *at = path_base(file);
+	const char *at = strrchr(file, '/');
 
-	if (at > file)
-		at--;
-	while (at > file && at[-1] != '/')
-		at--;
-	return at;
+	while (at && at > file && *--at != '/')
+		continue;
+	return at ? at + (*at == '/') : file;
+}
+
+const char *origin_short_file(const struct function_info *function, size_t base)
+{
+	return function->kind == FUNCTION_PYTHON
+		       ? origin_short_path(function->file, base)
+		       : with_folder(function->file);
 }
 
 const char *origin_short_path(const char *file, size_t base)

@@ -111,7 +111,7 @@ static void add_title(struct flamegraph *g, uint32_t node)
 	add_xml(out, buffer_text(&g->name));
 	buffer_add_byte(out, '\n');
 	if (f) {
-		add_xml(out, *f->file ? origin_short_path(f->file, g->base)
+		add_xml(out, *f->file ? origin_short_file(f, g->base)
 				      : origin_short_module(f->module));
 		if (f->line)
 			buffer_printf(out, ":%u", f->line);

@@ -21,11 +21,12 @@ BIAS = 0x7f0000000000  # where make_stacks puts object files
 
 
 def native(name, line, address, file=SOURCE, first=1, module=FAST, build_id=BUILD_ID):
-    return "\x1f".join([name, file, str(first), str(line), module, f"{address:x}", build_id])
+    kind = "2" if module == "[kernel]" else "1"
+    return "\x1f".join([name, file, str(first), str(line), kind, module, f"{address:x}", build_id])
 
 
 def inlined(name, line, file=SOURCE, first=1):
-    return "\x1f".join([name, file, str(first), str(line), "^"])
+    return "\x1f".join([name, file, str(first), str(line), "1", "^"])
 
 
 MAIN = frame("main", 3)
