@@ -54,6 +54,15 @@ void rider_begin(struct rider *r, const struct target *target,
 	r->switches = sched_switches();
 }
 
+/* The core as of the end of the look. The look itself read it, behind the
+ * stack; what the prediction missed was read after that. */
+static bool know_core(const struct target *target, struct target_thread *thread,
+		      uint64_t address)
+{
+	return !thread->stack.missed ||
+	       !memory_read_u32(target->memory, address, &thread->core);
+}
+
 bool rider_held(struct rider *r, const struct target *target,
 		struct target_thread *thread)
 {
@@ -62,14 +71,12 @@ bool rider_held(struct rider *r, const struct target *target,
 
 	if (r->core < 0)
 		return false;
-	if (address) {
-		if (memory_read_u32(target->memory, address, &thread->core))
-			return false;
-		same = target_thread_core(thread) == r->core;
-	} else {
+	if (address)
+		same = know_core(target, thread, address) &&
+		       target_thread_core(thread) == r->core;
+	else
 		same = r->runtime &&
 		       os_thread_runtime(&thread->os) == r->runtime;
-	}
 	return same && sched_core() == r->core &&
 	       sched_switches() == r->switches;
 }

@@ -52,8 +52,9 @@ bool rider_go(struct rider *r, const struct target_thread *thread);
 /* Leave: run anywhere again. */
 void rider_leave(struct rider *r);
 
-/* Begin and end the reading of a thread from its core. rider_held() tells
- * whether the thread did not run in between, and learns its core. */
+/* Begin and end the reading of a thread from its core, by target_look() or
+ * target_look_thread(). rider_held() tells whether the thread did not run in
+ * between. */
 void rider_begin(struct rider *r, const struct target *target,
 		 struct target_thread *thread);
 bool rider_held(struct rider *r, const struct target *target,

@@ -5,6 +5,10 @@
 #define HOPS	4      /* times a thread is followed to another core */
 #define PAUSE	20000u /* ns between hops: a thread must be let run */
 #define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
+/* A stack that is as it was at the look before needs no second copy, so none is
+ * asked for; but when that turns out wrong it takes a second read. So it is not
+ * tried again for as many looks. */
+#define RESTLESS 16
 
 void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 {
@@ -67,8 +71,11 @@ static void prove_thread(struct sampler *s, struct target *t,
 		rider_forget(thread);
 		return;
 	}
-	if (stack_same_as_before(&thread->stack))
+	if (stack_same_as_before(&thread->stack)) {
+		thread->calm++;
 		return;
+	}
+	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
 	if (!thread->stack.twice && target_look_thread(t, thread) < 0)
 		return;
 	still = stack_stood_still(&thread->stack);
@@ -119,12 +126,13 @@ static bool has_thread(const struct target *t,
 	return false;
 }
 
-int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 {
 	struct target_thread *ridden = ridden_thread(s, t);
 	bool held = false;
 	int status;
 
+	t->ridden = ridden;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
 	status = target_look(t, now);
@@ -144,9 +152,17 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 			thread->state = target_thread_state(t, thread);
 			prove_thread(s, t, thread, held && thread == ridden);
 		}
-		count_thread(&s->counts, thread);
 	}
 	return 0;
+}
+
+int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+{
+	int status = target_rested(t, now) ? 0 : look_and_prove(s, t, now);
+
+	for (uint32_t i = 0; i < t->n_threads && status == 0; i++)
+		count_thread(&s->counts, t->threads[i]);
+	return status;
 }
 
 void sampler_settle(struct sampler *s, struct target *const *targets,

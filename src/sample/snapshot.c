@@ -235,7 +235,7 @@ static void read_thread(struct taking *k, struct snapshot_thread *out,
 	out->interpreter = t->interpreters[thread->interpreter].number;
 	out->main = thread->tid == t->pid;
 	out->state = thread->state;
-	out->os_state = thread->os_state;
+	out->os_state = os_thread_letter(&thread->os);
 	out->readable = thread->good;
 	naming_best(t, thread, out->name);
 	if (thread->good)

@@ -155,22 +155,24 @@ static void plan_interpreter(struct target *t, struct target_interpreter *i)
 	const struct layout *l = &t->python.layout;
 	struct pieces *p = &t->pieces;
 
-	pieces_add(p, i->address + l->interpreter.next, &i->next, 8);
-	pieces_add(p, i->address + l->interpreter.threads_head,
-		   &i->threads_head, 8);
+	pieces_add_field(p, i->address + l->interpreter.next, &i->next, 8);
+	pieces_add_field(p, i->address + l->interpreter.threads_head,
+			 &i->threads_head, 8);
 	if (l->gil_style == GIL_INTERPRETER && has_field(l->interpreter.gil))
-		pieces_add(p, i->address + l->interpreter.gil, &i->gil, 8);
+		pieces_add_field(p, i->address + l->interpreter.gil, &i->gil,
+				 8);
 	if (has_field(l->interpreter.gc_collecting))
-		pieces_add(p, i->address + l->interpreter.gc_collecting,
-			   &i->collecting, 4);
+		pieces_add_field(p, i->address + l->interpreter.gc_collecting,
+				 &i->collecting, 4);
 	else if (has_field(l->runtime.gc_collecting) && t->python.runtime)
-		pieces_add(p, t->python.runtime + l->runtime.gc_collecting,
-			   &i->collecting, 4);
+		pieces_add_field(p,
+				 t->python.runtime + l->runtime.gc_collecting,
+				 &i->collecting, 4);
 	else if (t->python.collecting)
-		pieces_add(p, t->python.collecting, &i->collecting, 4);
+		pieces_add_field(p, t->python.collecting, &i->collecting, 4);
 	if (has_field(l->interpreter.code_generation))
-		pieces_add(p, i->address + l->interpreter.code_generation,
-			   &i->code_generation, 8);
+		pieces_add_field(p, i->address + l->interpreter.code_generation,
+				 &i->code_generation, 8);
 }
 
 static void plan_gil(struct target *t, struct target_interpreter *i)
@@ -180,8 +182,8 @@ static void plan_gil(struct target *t, struct target_interpreter *i)
 	if (l->gil_style != GIL_INTERPRETER || !i->gil ||
 	    l->thread.holds_gil != LAYOUT_NONE)
 		return;
-	pieces_add(&t->pieces, i->gil + l->gil.holder, &i->holder, 8);
-	pieces_add(&t->pieces, i->gil + l->gil.locked, &i->locked, 4);
+	pieces_add_field(&t->pieces, i->gil + l->gil.holder, &i->holder, 8);
+	pieces_add_field(&t->pieces, i->gil + l->gil.locked, &i->locked, 4);
 }
 
 uint64_t target_core_address(const struct target *t,
@@ -191,6 +193,17 @@ uint64_t target_core_address(const struct target *t,
 		return 0;
 	return thread->pthread + t->python.thread_pointer +
 	       (uint64_t)t->python.rseq + 4; /* cpu_id */
+}
+
+/* Behind the thread's stack: see ride.h. */
+static void plan_core(struct target *t, struct target_thread *thread)
+{
+	uint64_t at = target_core_address(t, thread);
+
+	if (!at)
+		return;
+	thread->core = UINT32_MAX;
+	pieces_add(&t->pieces, at, &thread->core, sizeof(thread->core));
 }
 
 bool target_thread_may_run(const struct target_thread *thread)
@@ -204,22 +217,24 @@ static void plan_look(struct target *t)
 
 	pieces_clear(p);
 	if (t->whole) {
-		pieces_add(p, t->python.interpreters, &t->head, 8);
+		pieces_add_field(p, t->python.interpreters, &t->head, 8);
 		for (uint32_t i = 0; i < t->n_interpreters; i++)
 			plan_interpreter(t, &t->interpreters[i]);
 	}
 	if (t->python.current)
-		pieces_add(p, t->python.current, &t->current, 8);
+		pieces_add_field(p, t->python.current, &t->current, 8);
 	for (uint32_t i = 0; i < t->n_interpreters; i++)
 		plan_gil(t, &t->interpreters[i]);
 	for (uint32_t i = 0; i < t->n_threads; i++) {
 		struct target_thread *thread = t->threads[i];
+		bool ridden = thread == t->ridden;
+		bool whole = t->whole && (ridden || thread->calm < 0);
 		bool running = target_thread_may_run(thread);
-		uint64_t at = target_core_address(t, thread);
 
-		stack_plan(&thread->stack, p, running && t->whole, t->whole);
-		if (at && running && t->whole)
-			pieces_add(p, at, &thread->core, 4);
+		stack_plan(&thread->stack, p, running && whole && !ridden,
+			   whole);
+		if (running && t->whole)
+			plan_core(t, thread);
 	}
 }
 
@@ -318,11 +333,45 @@ static void learn(struct target *t)
 		python_learn_gil(&t->python);
 }
 
+static bool is_doubtful(const struct target_thread *thread)
+{
+	return !thread->good ||
+	       thread->state & (STATE_TORN | STATE_UNPROVEN | STATE_UNREADABLE);
+}
+
+static bool whole_is_due(const struct target *t, uint64_t now)
+{
+	return now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+}
+
+/* Whether the last look was good, and met every thread asleep. */
+static bool slept(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (is_doubtful(t->threads[i]) ||
+		    t->threads[i]->state & STATE_ON_CPU)
+			return false;
+	return t->n_threads;
+}
+
+bool target_rested(struct target *t, uint64_t now)
+{
+	uint64_t before = t->cpu;
+
+	if (!whole_is_due(t, now))
+		return false;
+	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
+	if (!before || t->cpu != before)
+		return false;
+	t->last_os = now; /* what the kernel said still holds, too */
+	return true;
+}
+
 int target_look(struct target *t, uint64_t now)
 {
 	int status;
 
-	t->whole = now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+	t->whole = whole_is_due(t, now);
 	if (t->whole)
 		t->last_whole = now;
 	for (int follows = 0;; follows++) {
@@ -347,9 +396,10 @@ int target_look_thread(struct target *t, struct target_thread *thread)
 
 	pieces_clear(&t->pieces);
 	if (t->python.current)
-		pieces_add(&t->pieces, t->python.current, &t->current, 8);
+		pieces_add_field(&t->pieces, t->python.current, &t->current, 8);
 	plan_gil(t, i);
 	stack_plan(&thread->stack, &t->pieces, true, true);
+	plan_core(t, thread);
 	status = pieces_read(&t->pieces, t->memory);
 	thread->good = status == 0;
 	if (status < 0)

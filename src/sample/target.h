@@ -39,10 +39,12 @@ struct target_thread {
 	/* The last look. */
 	bool good;	/* the walk gave something */
 	uint32_t state; /* enum sample_state */
-	char os_state;	/* as the kernel says: R S D ... */
+	char os_state;	/* R S as os_thread_look() says; 0: gone */
 	uint32_t core;	/* where it runs, from its rseq area or /proc */
 	bool gil_wait;
-	bool went_on;	  /* is at another place than at the look before */
+	bool went_on; /* is at another place than at the look before */
+	int calm;     /* looks in a row that found its stack as it was; below 0:
+		       * looks     for which it is not expected to be */
 	uint32_t unasked; /* looks since the kernel was asked about it */
 
 	/* How often its stack moved while it was read from another core, a
@@ -78,11 +80,16 @@ struct target {
 	/* The plan of a look. */
 	struct pieces pieces;
 	uint64_t head, current;
-	bool whole;	     /* this look has the lists and the proofs */
+	bool whole; /* this look has the lists and the proofs */
+	/* A thread that this look is taken from the core of: it needs no other
+	 * proof. NULL: none. */
+	const struct target_thread *ridden;
 	uint64_t last_whole; /* clock_now() of the last such look */
 
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
+	uint64_t cpu; /* CPU time used before the last whole look, if the look
+		       * before that met everybody asleep; else 0 */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
 
@@ -105,6 +112,12 @@ void target_free(struct target *t);
  * (ID_NONE: none). */
 void target_record(struct target *t, struct writer *writer, uint32_t parent,
 		   uint64_t now_since_start);
+
+/* Whether the process has used no CPU time since before the last look, so that
+ * all is still as that look found it and another would find the same. Known
+ * only of processes in which nobody seems to run: asking costs as much as a
+ * look saves. */
+bool target_rested(struct target *t, uint64_t now);
 
 /* Take a look: afterwards each thread's stack, state and `good` are as of now.
  * Stacks are not proven yet. -ERR_GONE when the process has ended. */
