@@ -3,11 +3,12 @@ known, read by the programs that the formats are for."""
 import json
 import re
 import subprocess
+import xml.etree.ElementTree as xml
 
 import pytest
 
 from interpreters import INTERPRETERS
-from test_export import (MAKE_RECORDING, FirefoxProfiler, annotate, check_tables, collapsed,
+from test_export import (HOSTILE, MAKE_RECORDING, OUTPUTS, FirefoxProfiler, annotate, check_tables, collapsed,
                          exported, frame, parse_pstats, pprof, pprof_top, read_pstats, record,
                          seconds, speedscope, stack)
 from test_report import report
@@ -390,3 +391,41 @@ def test_flamegraph_colours_by_kind(app):
     classes = {name: kind for kind, name in boxes}
     assert classes["main"] == "own" and classes["square"] == "fast"
     assert classes["memcpy"] == "native" and classes["vfs_read"] == "kernel"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    runs = [("MainThread", RUNNING, i + 1, stack(MAIN, native(
+        name, 5, 16 * i, file=name + ".c", module="/lib/" + name, build_id=name),
+        inlined(name + "!", 6, file=name))) for i, name in enumerate(HOSTILE)]
+    runs.append(("MainThread", RUNNING, 9, stack(native("", 0, 7, module="/bad \udcff\udcfe"))))
+    return record(tmp_path_factory.mktemp("hostile") / "app.pyro", runs)
+
+
+HOSTILE_TOTAL = sum(range(1, len(HOSTILE) + 1)) + 9
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_hostile_names_are_only_text(hostile, name):
+    path = exported(hostile, name)
+    if name == "flamegraph":
+        assert not [element for element in xml.parse(path).iter() if element.tag.endswith("image")]
+    elif path.suffix == ".json":
+        json.loads(path.read_text())
+    elif name == "collapsed":
+        assert sum(collapsed(hostile).values()) == HOSTILE_TOTAL
+    elif name == "callgrind":
+        assert annotate(path)["PROGRAM TOTALS"][1] == HOSTILE_TOTAL
+    elif name == "pprof":
+        assert sum(flat for flat, _ in pprof_top(path, "samples").values()) == HOSTILE_TOTAL
+    else:
+        assert parse_pstats(read_pstats(path, INTERPRETERS[-1]))[0] == pytest.approx(
+            HOSTILE_TOTAL / 1000)
+
+
+@pytest.mark.parametrize("view", ["--tree", "--top", "--lines", "--threads", "--asm=*"])
+def test_hostile_names_in_reports(hostile, view):
+    text = report(view, "--all", hostile)
+    assert "\x1b" not in text and "\u202e" not in text
+    json.loads(report(view, "--all", "--json", hostile))
+    assert "\x1b" not in report("--top", "--by", "library", hostile)
