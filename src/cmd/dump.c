@@ -11,7 +11,7 @@
 #define ENDS	   50	/* frames of a deep stack that are shown at each end */
 
 static struct dump_options {
-	bool locals, json, all;
+	bool locals, json, all, native, internals;
 	const char *root;
 	int colour;
 } how = { .root = "" };
@@ -20,6 +20,11 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 'l', "locals", NULL, &how.locals,
 	  "The variables of each call, arguments first; values are read from "
 	  "memory, no code of the program runs." },
+	{ OPTION_FLAG, 'n', "native", NULL, &how.native,
+	  "C, C++, Rust and other native calls as well, and threads that run "
+	  "no Python." },
+	{ OPTION_FLAG, 0, "internals", NULL, &how.internals,
+	  "With -n: do not fold the interpreter's own calls." },
 	{ OPTION_FLAG, 'a', "all", NULL, &how.all,
 	  "All calls of a deep stack (default: 50 at each end)." },
 	{ OPTION_FLAG, 'j', "json", NULL, &how.json,
@@ -51,8 +56,14 @@ static int take_core(struct snapshot **out, const char *path,
 /* A number is a process; everything else is a file. */
 static int take(struct snapshot **out, const char *word, struct error *err)
 {
-	struct snapshot_options options = { .locals = how.locals,
-					    .ends = how.all ? 0 : ENDS };
+	struct snapshot_options options = {
+		.locals = how.locals,
+		.native = { .source = how.native ? native_best_source()
+						 : REGISTERS_NONE,
+			    .internals = how.internals },
+		.root = how.root,
+		.ends = how.all ? 0 : ENDS,
+	};
 	pid_t pid;
 	int status;
 

@@ -118,7 +118,7 @@ static struct unwind_rule rule_of(const struct run *r)
 	struct unwind_rule rule = {
 		.cfa = r->now.cfa,
 		.anchor = (uint8_t)anchor_of(r, r->now.cfa_register),
-		.signal = r->fde->cie.is_signal,
+		.flags = r->fde->cie.is_signal ? RULE_SIGNAL : 0,
 	};
 
 	rule.ra = put_place(&r->now.places[FOLLOW_RA], &rule.ra_offset);

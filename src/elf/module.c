@@ -220,6 +220,13 @@ uint64_t module_lowest(const struct module *m)
 	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
+uint64_t module_entry(const struct module *m)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(m->elf, &header) ? header.e_entry : 0;
+}
+
 /* The note in one segment or section of notes. */
 static bool read_build_id(Elf_Data *data, char id[MODULE_BUILD_ID_MAX])
 {
@@ -348,4 +355,76 @@ void module_each_symbol(const struct module *m,
 		if (gelf_getshdr(section, &h) &&
 		    (h.sh_type == SHT_DYNSYM || h.sh_type == SHT_SYMTAB))
 			visit_table(m->elf, section, &h, visit, context, &left);
+}
+
+struct function_list {
+	struct module_function *items;
+	size_t count, capacity;
+};
+
+static void add_functions(struct function_list *list, Elf_Scn *section,
+			  const GElf_Shdr *h)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = h->sh_entsize ? h->sh_size / h->sh_entsize : 0;
+	GElf_Sym s;
+
+	if (!data || count > SYMBOLS_MAX - list->count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getsym(data, (int)i, &s) || !s.st_value ||
+		    s.st_shndx == SHN_UNDEF ||
+		    (GELF_ST_TYPE(s.st_info) != STT_FUNC &&
+		     GELF_ST_TYPE(s.st_info) != STT_GNU_IFUNC))
+			continue;
+		ALLOC_GROW(list->items, list->count + 1, list->capacity);
+		list->items[list->count++] =
+			(struct module_function){ s.st_value,
+						  s.st_value + s.st_size };
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct module_function *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Both tables tell of some; an end that is missing is where the next begins. */
+static void tidy(struct function_list *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (n && list->items[n - 1].start == list->items[i].start) {
+			if (list->items[n - 1].end < list->items[i].end)
+				list->items[n - 1].end = list->items[i].end;
+			continue;
+		}
+		list->items[n++] = list->items[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		if (list->items[i].end <= list->items[i].start)
+			list->items[i].end = i + 1 < n
+						     ? list->items[i + 1].start
+						     : UINT64_MAX;
+	list->count = n;
+}
+
+size_t module_functions(const struct module *m, struct module_function **out)
+{
+	struct function_list list = { 0 };
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+
+	while ((section = elf_nextscn(m->elf, section)))
+		if (gelf_getshdr(section, &h) &&
+		    (h.sh_type == SHT_DYNSYM || h.sh_type == SHT_SYMTAB))
+			add_functions(&list, section, &h);
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), by_start);
+	tidy(&list);
+	*out = list.items;
+	return list.count;
 }

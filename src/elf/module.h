@@ -58,6 +58,9 @@ bool module_loaded_bytes(const struct module *m, uint64_t address,
 /* The lowest address that is loaded; 0 when nothing is. */
 uint64_t module_lowest(const struct module *m);
 
+/* Where the program begins; 0 when it does not say. */
+uint64_t module_entry(const struct module *m);
+
 /* Address (in the file) and size of a section. */
 bool module_section(const struct module *m, const char *name, uint64_t *address,
 		    uint64_t *size);
@@ -74,5 +77,13 @@ void module_each_symbol(const struct module *m,
 			void (*visit)(void *context, const char *name,
 				      uint64_t address, uint64_t size),
 			void *context);
+/* A function as symbol tables tell of it, in addresses of the file. */
+struct module_function {
+	uint64_t start, end; /* end: that of the next one's start if not told */
+};
+
+/* All functions by address; *out is free()d by the caller. Returns their
+ * number. */
+size_t module_functions(const struct module *m, struct module_function **out);
 
 #endif

@@ -4,9 +4,10 @@
  * program runs in few places: each rule that was found is put into a cache by
  * its address, where nearly every step of a later walk finds it at once.
  *
- * Where there is no rule (code made at run time, or built without tables) the
- * frame pointer is followed, if it looks like one: it lies above the stack
- * pointer, and a return address into code beside it. */
+ * Where there is no rule (code made at run time, written by hand, or built
+ * without tables) the code itself is read (epilogue.h). If that finds nothing,
+ * the frame pointer is followed. Both are guesses: what they find counts only
+ * if it lies above the stack pointer, and if there is a call before it. */
 #include "elf/unwind.h"
 
 #include <stdlib.h>
@@ -14,18 +15,26 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/map.h"
+#include "elf/epilogue.h"
 #include "elf/unwind_code.h"
+#include "elf/unwind_scan.h"
 #include "elf/walk.h"
 
-#define CACHE_BITS	13
-#define REREAD_INTERVAL (NS_PER_SECOND / 10)
-#define FRAME_MAX	(UINT64_C(16) << 20) /* bytes, of one frame */
+#define CACHE_BITS   13
+#define REREAD_SHARE 20			  /* one part in so many of the time */
+#define FRAME_MAX    (UINT64_C(16) << 20) /* bytes, of one frame */
+#define GUESSES_MAX  65536		  /* kept; then all are forgotten */
 
 struct known_rule {
 	uint64_t address; /* 0: free */
 	struct unwind_rule rule;
 	uint32_t module;
 };
+
+/* Flags of a rule in the cache: whether a call comes before the address that
+ * follows it, once that was asked. */
+enum { AFTER_CALL = 64, NOT_AFTER_CALL = 128 };
 
 struct unwinder {
 	pid_t pid; /* 0: what is mapped does not change */
@@ -34,9 +43,16 @@ struct unwinder {
 	struct process_opener files; /* of a live process */
 	const struct unwind_machine *machine;
 	struct code code;
-	uint64_t last_read; /* of the maps */
+	uint64_t reread_from; /* not before: of the maps */
 	struct known_rule cache[1 << CACHE_BITS];
 	struct walk_stack stack;
+	/* What code without tables told, by address: too costly to forget for
+	 * want of a place in the cache. CFA_NONE: nothing. */
+	struct map guess_of;
+	struct unwind_rule *guesses;
+	size_t guess_count, guess_capacity;
+	struct window window; /* on code */
+	struct scan scan;
 };
 
 static struct unwinder *new_unwinder(struct memory *memory)
@@ -44,8 +60,19 @@ static struct unwinder *new_unwinder(struct memory *memory)
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 
 	u->memory = memory;
+	u->window.memory = memory;
+	u->stack.beyond.memory = memory;
+	u->scan = (struct scan){ .code = &u->code,
+				 .memory = memory,
+				 .stack = &u->stack };
 	u->machine = UNWIND_NATIVE;
 	return u;
+}
+
+static void set_opener(struct unwinder *u, const struct opener *opener)
+{
+	u->opener = opener;
+	u->scan.opener = opener;
 }
 
 int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
@@ -59,8 +86,7 @@ int unwinder_new(struct unwinder **out, pid_t pid, struct memory *memory,
 	*out = new_unwinder(memory);
 	(*out)->pid = pid;
 	(*out)->files = opener_of_process(pid);
-	(*out)->opener = &(*out)->files.opener;
-	(*out)->last_read = clock_now();
+	set_opener(*out, &(*out)->files.opener);
 	code_update(&(*out)->code, &maps);
 	maps_release(&maps);
 	return 0;
@@ -71,7 +97,7 @@ int unwinder_new_over(struct unwinder **out, const struct maps *maps,
 		      struct error *err)
 {
 	*out = new_unwinder(memory);
-	(*out)->opener = opener;
+	set_opener(*out, opener);
 	code_update(&(*out)->code, maps);
 	return 0;
 }
@@ -81,25 +107,32 @@ void unwinder_free(struct unwinder *u)
 	if (!u)
 		return;
 	code_release(&u->code);
+	map_release(&u->guess_of);
+	scan_release(&u->scan);
+	free(u->guesses);
 	free(u);
 }
 
 /* Libraries come and go; but what jumps into nowhere must not make us read the
- * maps for every sample. */
+ * maps for every sample, so that is given a small share of the time. */
 static bool reread(struct unwinder *u)
 {
 	struct maps maps = MAPS_INIT;
-	uint64_t now = clock_now();
+	uint64_t start = clock_now(), end;
 	bool changed = false;
 
-	if (!u->pid || now - u->last_read < REREAD_INTERVAL)
+	if (!u->pid || start < u->reread_from)
 		return false;
-	u->last_read = now;
 	if (!maps_read(&maps, u->pid, NULL))
 		changed = code_update(&u->code, &maps);
-	if (changed)
+	if (changed) {
 		memset(u->cache, 0, sizeof(u->cache));
+		map_clear(&u->guess_of);
+		u->guess_count = 0;
+	}
 	maps_release(&maps);
+	end = clock_now();
+	u->reread_from = end + REREAD_SHARE * (end - start);
 	return changed;
 }
 
@@ -124,18 +157,71 @@ static bool is_sigreturn(struct unwinder *u, uint64_t pc)
 	       !memcmp(bytes, u->machine->sigreturn, size);
 }
 
-/* CFA_NONE and not the root: there is none. */
+/* No rule, and not the first frame either. */
+static bool is_none(const struct unwind_rule *rule)
+{
+	return rule->cfa == CFA_NONE && rule->ra != SAVED_UNDEFINED;
+}
+
+/* What is known of where the function begins and ends. `address` is in it. */
+static struct epilogue_bounds bounds_of(struct unwinder *u,
+					struct code_module *m, uint64_t address)
+{
+	struct epilogue_bounds b = { 0, UINT64_MAX };
+	struct module_function f;
+	uint64_t next;
+
+	if (!m)
+		return b;
+	if (code_function(m, u->opener, address, &f))
+		b = (struct epilogue_bounds){ f.start, f.end };
+	if (!m->table)
+		return b;
+	next = unwind_table_next(m->table, address - m->info.bias);
+	if (next != UINT64_MAX && next + m->info.bias < b.end)
+		b.end = next + m->info.bias;
+	return b;
+}
+
+static struct unwind_rule guess(struct unwinder *u, struct code_module *m,
+				uint64_t address, uint64_t pc)
+{
+	uint32_t i = map_get(&u->guess_of, pc, 0);
+	struct unwind_rule rule = { .cfa = CFA_NONE };
+	struct epilogue_bounds bounds;
+
+	if (i != MAP_NONE)
+		return u->guesses[i];
+	if (u->guess_count == GUESSES_MAX) {
+		map_clear(&u->guess_of);
+		u->guess_count = 0;
+	}
+	u->window.size = 0; /* the code may have changed */
+	bounds = bounds_of(u, m, address);
+	if (!epilogue_rule(&u->window, u->machine, pc, &bounds, &rule) &&
+	    !prologue_rule(&u->window, u->machine, pc, &bounds, &rule))
+		rule = (struct unwind_rule){ .cfa = CFA_NONE };
+	ALLOC_GROW(u->guesses, u->guess_count + 1, u->guess_capacity);
+	u->guesses[u->guess_count] = rule;
+	map_put(&u->guess_of, pc, 0, (uint32_t)u->guess_count++);
+	return rule;
+}
+
 static struct unwind_rule make_rule(struct unwinder *u, struct code_module *m,
 				    uint64_t address, uint64_t pc)
 {
 	struct unwind_rule rule = { .cfa = CFA_NONE };
+	uint8_t lost;
 
-	if (!m || !m->table ||
-	    !unwind_table_find(m->table, address - m->info.bias, &rule))
-		rule = (struct unwind_rule){ .cfa = CFA_NONE };
-	if ((rule.signal || (rule.cfa == CFA_NONE && !rule.ra)) &&
-	    is_sigreturn(u, pc))
+	if (m && m->table)
+		rule = unwind_table_find(m->table, address - m->info.bias);
+	if ((rule.flags & RULE_SIGNAL || is_none(&rule)) && is_sigreturn(u, pc))
 		return u->machine->signal;
+	if (!is_none(&rule))
+		return rule;
+	lost = rule.flags & RULE_LOST;
+	rule = guess(u, m, address, pc);
+	rule.flags |= lost;
 	return rule;
 }
 
@@ -145,8 +231,8 @@ static struct known_rule *slot_of(struct unwinder *u, uint64_t address)
 }
 
 /* `pc` is the address, or the one behind it. NULL: that is no code. */
-static const struct known_rule *find_rule(struct unwinder *u, uint64_t address,
-					  uint64_t pc)
+static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
+				    uint64_t pc)
 {
 	struct known_rule *known = slot_of(u, address);
 	const struct code_region *region;
@@ -167,10 +253,28 @@ static const struct known_rule *find_rule(struct unwinder *u, uint64_t address,
 	return known;
 }
 
+/* A handler returns to code that nobody called. */
+static bool is_after_call(struct unwinder *u, uint64_t pc)
+{
+	struct known_rule *known = find_rule(u, pc - 1, pc);
+
+	if (!known)
+		return false;
+	if (known->rule.flags & RULE_SIGNAL)
+		return true;
+	if (!(known->rule.flags & (AFTER_CALL | NOT_AFTER_CALL)))
+		known->rule.flags |=
+			epilogue_after_call(u->memory, u->machine, pc)
+				? AFTER_CALL
+				: NOT_AFTER_CALL;
+	return known->rule.flags & AFTER_CALL;
+}
+
 struct walk {
 	struct unwinder *u;
 	struct walk_frame at;
 	bool is_return; /* `at.pc` follows a call */
+	bool is_first;	/* the first frame of the thread was found */
 	struct native_frame *frames;
 	uint32_t count, max;
 	enum unwind_end why;
@@ -196,51 +300,86 @@ static bool end_at_root(struct walk *w, const struct unwind_rule *rule)
 static bool is_above(const struct walk *w, const struct unwind_rule *rule,
 		     uint64_t cfa)
 {
-	if (rule->signal)
+	if (rule->flags & RULE_SIGNAL)
 		return true;
 	if (rule->ra == SAVED_SAME)
 		return cfa >= w->at.sp;
 	return cfa > w->at.sp;
 }
 
+/* Be at the caller, and complete what is known of the frame that was left. */
+static bool go_to(struct walk *w, const struct walk_frame *to,
+		  const struct unwind_rule *rule)
+{
+	struct native_frame *frame = &w->frames[w->count - 1];
+	bool is_signal = rule->flags & RULE_SIGNAL;
+
+	if (!is_signal)
+		frame->sp = to->sp;
+	frame->is_signal = is_signal;
+	w->is_return = !is_signal;
+	w->at = *to;
+	return to->pc ? true : end(w, UNWIND_ROOT);
+}
+
 static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 {
-	struct unwinder *u = w->u;
-	struct native_frame *frame = &w->frames[w->count - 1];
-	uint64_t cfa = walk_cfa(&u->stack, &w->at, rule);
+	uint64_t cfa;
+	struct walk_frame to;
 
+	if (!w->at.fp && rule->anchor == ANCHOR_FP)
+		w->at.fp = scan_frame_pointer(&w->u->scan, &w->at, rule);
+	to = w->at;
+	cfa = walk_cfa(&w->u->stack, &w->at, rule);
 	if (!cfa)
 		return end(w, rule->cfa == CFA_AT ? UNWIND_UNREADABLE
 						  : UNWIND_NO_RULE);
 	if (!is_above(w, rule, cfa))
 		return end(w, UNWIND_LOOP);
-	frame->sp = rule->signal ? w->at.sp : cfa;
-	frame->is_signal = rule->signal;
-	if (!walk_step(&u->stack, &w->at, rule, cfa, u->machine))
+	if (!walk_step(&w->u->stack, &to, rule, cfa, w->u->machine))
 		return end(w, UNWIND_UNREADABLE);
-	w->is_return = !rule->signal;
-	return w->at.pc ? true : end(w, UNWIND_ROOT);
+	return go_to(w, &to, rule);
 }
 
-static bool step_by_pointer(struct walk *w)
+/* A step that may be wrong: false, and nothing changed, when it is. */
+static bool try_step(struct walk *w, const struct unwind_rule *rule,
+		     struct walk_frame *to)
 {
-	struct unwinder *u = w->u;
-	struct walk_frame to = w->at;
-	uint64_t cfa = w->at.fp + 16;
+	uint64_t cfa = walk_cfa(&w->u->stack, &w->at, rule);
 
-	if (!w->at.fp && w->count > 1)
-		return end(w, UNWIND_ROOT); /* as the ABI marks it */
-	if (w->at.fp % 8 || w->at.fp < w->at.sp ||
-	    w->at.fp - w->at.sp > FRAME_MAX)
-		return end(w, UNWIND_NO_RULE);
-	if (!walk_step(&u->stack, &to, &u->machine->pointer, cfa, u->machine))
-		return end(w, UNWIND_UNREADABLE);
-	if (to.pc && !find_region(u, to.pc - 1))
-		return end(w, UNWIND_NO_RULE);
-	w->frames[w->count - 1].sp = cfa;
-	w->at = to;
-	w->is_return = true;
-	return to.pc ? true : end(w, UNWIND_ROOT);
+	*to = w->at;
+	return cfa && cfa % 8 == 0 && is_above(w, rule, cfa) &&
+	       cfa - w->at.sp <= FRAME_MAX &&
+	       walk_step(&w->u->stack, to, rule, cfa, w->u->machine) &&
+	       is_after_call(w->u, to->pc);
+}
+
+/* Go to where a function without rules, which does not return, was called. */
+static bool step_by_scan(struct walk *w)
+{
+	static const struct unwind_rule rule = { .flags = RULE_GUESS };
+	struct walk_frame to;
+	bool is_root;
+
+	if (!scan_find(&w->u->scan, &w->at, &to, &is_root))
+		return false;
+	w->is_first = is_root;
+	return go_to(w, &to, &rule);
+}
+
+static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
+{
+	const struct unwind_rule *pointer = &w->u->machine->pointer;
+	struct walk_frame to;
+
+	if (rule->flags & RULE_GUESS && try_step(w, rule, &to))
+		return go_to(w, &to, rule);
+	if (try_step(w, pointer, &to))
+		return go_to(w, &to, pointer);
+	if (!(rule->flags & RULE_LOST) && step_by_scan(w))
+		return true;
+	/* The ABI marks the first frame so. */
+	return end(w, !w->at.fp && w->count > 1 ? UNWIND_ROOT : UNWIND_NO_RULE);
 }
 
 /* Add the frame that we are at, and go to its caller. */
@@ -248,6 +387,7 @@ static bool step(struct walk *w)
 {
 	const struct known_rule *known =
 		find_rule(w->u, w->at.pc - w->is_return, w->at.pc);
+	struct unwind_rule rule = { .cfa = CFA_NONE };
 
 	if (!known && w->count)
 		return end(w, UNWIND_NO_RULE); /* that was no return address */
@@ -259,11 +399,15 @@ static bool step(struct walk *w)
 		.module = known ? known->module : UNWIND_NO_MODULE,
 		.is_return = w->is_return,
 	};
-	if (!known || (known->rule.cfa == CFA_NONE && !known->rule.ra))
-		return step_by_pointer(w);
-	if (known->rule.ra == SAVED_UNDEFINED)
-		return end_at_root(w, &known->rule);
-	return step_by_rule(w, &known->rule);
+	if (w->is_first)
+		return end(w, UNWIND_ROOT);
+	if (known)
+		rule = known->rule; /* its place may be taken by another */
+	if (is_none(&rule) || rule.flags & RULE_GUESS)
+		return step_by_guess(w, &rule);
+	if (rule.ra == SAVED_UNDEFINED)
+		return end_at_root(w, &rule);
+	return step_by_rule(w, &rule);
 }
 
 uint32_t unwinder_walk(struct unwinder *u, const struct unwind_registers *regs,
@@ -284,8 +428,7 @@ uint32_t unwinder_walk(struct unwinder *u, const struct unwind_registers *regs,
 	};
 
 	u->stack.copy = stack ? *stack : (struct unwind_stack){ 0 };
-	u->stack.memory = u->memory;
-	u->stack.window_size = 0;
+	u->stack.beyond.size = 0;
 	while (step(&w))
 		;
 	*why = w.why;

@@ -83,6 +83,7 @@ void code_release(struct code *c)
 {
 	for (size_t i = 0; i < c->module_count; i++) {
 		unwind_table_free(c->modules[i]->table);
+		free(c->modules[i]->functions);
 		free((char *)c->modules[i]->mapping.path);
 		free(c->modules[i]);
 	}
@@ -115,6 +116,9 @@ static void read_file(struct code_module *m, const struct module *file,
 	module_build_id(file, m->info.build_id);
 	m->info.bias = module_code_bias(file, &m->mapping);
 	m->table = unwind_table_new(file, machine);
+	m->entry = module_entry(file);
+	if (m->entry)
+		m->entry += m->info.bias;
 }
 
 /* The vdso is in no file system. */
@@ -151,4 +155,42 @@ void code_load(struct code_module *m, struct memory *memory,
 		read_file(m, file, machine);
 		module_free(file);
 	}
+}
+
+static void load_functions(struct code_module *m, const struct opener *opener)
+{
+	struct module *file;
+
+	if (m->has_functions)
+		return;
+	m->has_functions = true;
+	if (m->mapping.path[0] == '[' ||
+	    module_open_by(&file, opener, &m->mapping) < 0)
+		return;
+	m->function_count = module_functions(file, &m->functions);
+	module_free(file);
+}
+
+bool code_function(struct code_module *m, const struct opener *opener,
+		   uint64_t address, struct module_function *out)
+{
+	uint64_t want = address - m->info.bias;
+	size_t low = 0, high;
+
+	load_functions(m, opener);
+	for (high = m->function_count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->functions[middle].start <= want)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || m->functions[low - 1].end <= want)
+		return false;
+	*out = m->functions[low - 1];
+	out->start += m->info.bias;
+	out->end =
+		out->end == UINT64_MAX ? UINT64_MAX : out->end + m->info.bias;
+	return true;
 }

@@ -9,7 +9,12 @@ struct code_module {
 	struct unwind_module_info info;
 	struct mapping mapping;	    /* of its code; the path is our own */
 	struct unwind_table *table; /* NULL: no rules */
-	bool is_loaded;		    /* `info` and `table` are as they will be */
+	/* Asked for when code without rules is met. */
+	struct module_function *functions;
+	size_t function_count;
+	bool has_functions;
+	uint64_t entry; /* where a program begins; 0: unknown */
+	bool is_loaded; /* all of this is as it will be */
 };
 
 struct code_region {
@@ -40,5 +45,10 @@ const struct code_region *code_find(const struct code *c, uint64_t address);
 void code_load(struct code_module *m, struct memory *memory,
 	       const struct opener *opener,
 	       const struct unwind_machine *machine);
+
+/* The function that an address in memory is in; false when no symbol tells.
+ * The module must be loaded. */
+bool code_function(struct code_module *m, const struct opener *opener,
+		   uint64_t address, struct module_function *out);
 
 #endif

@@ -126,8 +126,7 @@ static void understand(struct unwind_table *t, struct eh_entry *entry)
 	entry->row_count = 1;
 }
 
-bool unwind_table_find(struct unwind_table *t, uint64_t address,
-		       struct unwind_rule *out)
+struct unwind_rule unwind_table_find(struct unwind_table *t, uint64_t address)
 {
 	struct eh_entry *entry = eh_index_find(&t->index, address);
 	const struct eh_row *rows;
@@ -135,7 +134,7 @@ bool unwind_table_find(struct unwind_table *t, uint64_t address,
 	uint64_t offset;
 
 	if (!entry)
-		return false;
+		return (struct unwind_rule){ .cfa = CFA_NONE };
 	if (!entry->row_count)
 		understand(t, entry);
 	rows = &t->rows.items[entry->rows];
@@ -148,6 +147,22 @@ bool unwind_table_find(struct unwind_table *t, uint64_t address,
 		else
 			high = middle;
 	}
-	*out = rows[low].rule;
-	return out->cfa != CFA_NONE || out->ra == SAVED_UNDEFINED;
+	return rows[low].rule;
+}
+
+uint64_t unwind_table_start(const struct unwind_table *t, uint64_t address)
+{
+	const struct eh_entry *entry = eh_index_find(&t->index, address);
+
+	return entry ? t->index.base + entry->start : 0;
+}
+
+uint64_t unwind_table_next(const struct unwind_table *t, uint64_t address)
+{
+	const struct eh_entry *entry = eh_index_find(&t->index, address);
+	size_t i = entry ? (size_t)(entry - t->index.entries) + 1 : 0;
+
+	if (address < t->index.base || i >= t->index.count)
+		return UINT64_MAX;
+	return t->index.base + t->index.entries[i].start;
 }

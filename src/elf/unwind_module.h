@@ -14,8 +14,13 @@ struct unwind_table *unwind_table_new(const struct module *file,
 				      const struct unwind_machine *machine);
 void unwind_table_free(struct unwind_table *t); /* NULL-safe */
 
-/* The rule at an address; false when there is none. */
-bool unwind_table_find(struct unwind_table *t, uint64_t address,
-		       struct unwind_rule *out);
+/* The rule at an address; one of CFA_NONE when there is none. */
+struct unwind_rule unwind_table_find(struct unwind_table *t, uint64_t address);
+
+/* Where the function of an address begins; 0: unknown. */
+uint64_t unwind_table_start(const struct unwind_table *t, uint64_t address);
+/* Where the next function with a rule begins, behind an address without one;
+ * UINT64_MAX: there is none. */
+uint64_t unwind_table_next(const struct unwind_table *t, uint64_t address);
 
 #endif

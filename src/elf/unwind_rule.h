@@ -37,13 +37,19 @@ enum unwind_saved {
 	SAVED_IS_CFA, /* it is CFA + offset */
 };
 
+enum unwind_flag {
+	RULE_SIGNAL = 1, /* the kernel put this frame there: its caller was
+			  * interrupted anywhere */
+	RULE_GUESS = 2,	 /* read out of the code: to be checked */
+	RULE_LOST = 4,	 /* there is one that we do not understand */
+};
+
 struct unwind_rule {
 	uint8_t cfa, anchor; /* enum unwind_cfa, enum unwind_anchor */
 	uint8_t ra, fp;	     /* enum unwind_saved */
 	int32_t cfa_offset, ra_offset, fp_offset;
 	uint8_t base;		   /* enum unwind_saved */
-	uint8_t signal;		   /* the kernel put this frame there: its
-				    * caller was interrupted anywhere */
+	uint8_t flags;		   /* enum unwind_flag */
 	int16_t base_offset_words; /* times 8 */
 };
 

@@ -2,53 +2,20 @@
 
 #include <string.h>
 
-#define PAGE 4096
-
-/* Pages are pieces of their own: behind a stack's last one nothing can be
- * read, and what lies before it still counts. */
-static bool read_window(struct walk_stack *s, uint64_t address)
-{
-	struct memory_piece pieces[WALK_WINDOW / PAGE + 1];
-	size_t n = 0, size = 0;
-	ssize_t got;
-
-	s->window_at = address;
-	s->window_size = 0;
-	while (size < WALK_WINDOW) {
-		size_t part = PAGE - ((address + size) & (PAGE - 1));
-
-		if (part > WALK_WINDOW - size)
-			part = WALK_WINDOW - size;
-		if (address + size + part < address)
-			break;
-		pieces[n++] = (struct memory_piece){ address + size,
-						     s->window + size, part };
-		size += part;
-	}
-	got = n ? memory_readv(s->memory, pieces, n) : 0;
-	s->window_size = got > 0 ? (size_t)got : 0;
-	return s->window_size >= sizeof(uint64_t);
-}
-
-static bool take(const unsigned char *bytes, size_t size, uint64_t from,
-		 uint64_t address, uint64_t *value)
-{
-	uint64_t into = address - from;
-
-	if (size < sizeof(*value) || into > size - sizeof(*value))
-		return false;
-	memcpy(value, bytes + into, sizeof(*value));
-	return true;
-}
-
 bool walk_read(struct walk_stack *s, uint64_t address, uint64_t *value)
 {
-	if (take(s->copy.bytes, s->copy.size, s->copy.address, address, value))
-		return true;
-	if (take(s->window, s->window_size, s->window_at, address, value))
-		return true;
-	return s->memory && read_window(s, address) &&
-	       take(s->window, s->window_size, s->window_at, address, value);
+	uint64_t into = address - s->copy.address;
+	const unsigned char *from;
+	size_t got;
+
+	if (s->copy.size >= sizeof(*value) &&
+	    into <= s->copy.size - sizeof(*value))
+		from = s->copy.bytes + into;
+	else
+		from = window_at(&s->beyond, address, sizeof(*value), &got);
+	if (from)
+		memcpy(value, from, sizeof(*value));
+	return from;
 }
 
 static uint64_t anchor_of(const struct walk_frame *f, uint8_t anchor)
@@ -110,20 +77,35 @@ static bool recover(struct walk_stack *s, const struct walk_frame *f,
 	}
 }
 
+/* A frame pointer that was saved where the frame pointer points, as realigned
+ * frames do it. gcc says so also of the last instructions of such a function,
+ * when the register is the caller's again: it does not point into the frame. */
+static bool is_outside(const struct walk_frame *f,
+		       const struct unwind_rule *rule, uint64_t cfa)
+{
+	return rule->fp == SAVED_AT_FP &&
+	       f->fp + (uint64_t)(int64_t)rule->fp_offset - f->sp >=
+		       cfa - f->sp;
+}
+
+/* Only the return address must be found; what else cannot be is not known. */
 bool walk_step(struct walk_stack *s, struct walk_frame *f,
 	       const struct unwind_rule *rule, uint64_t cfa,
 	       const struct unwind_machine *machine)
 {
 	struct walk_frame to = { .sp = cfa };
+	bool has_base = !machine->ra_in_register || rule->flags & RULE_SIGNAL;
 
 	if (!recover(s, f, rule->ra, rule->ra_offset, cfa,
-		     machine->ra_in_register ? f->base : 0, &to.pc) ||
-	    !recover(s, f, rule->fp, rule->fp_offset, cfa, f->fp, &to.fp))
+		     machine->ra_in_register ? f->base : 0, &to.pc))
 		return false;
-	if ((!machine->ra_in_register || rule->signal) &&
-	    !recover(s, f, rule->base, rule->base_offset_words * 8, cfa,
-		     f->base, &to.base))
-		return false;
+	if (is_outside(f, rule, cfa))
+		to.fp = f->fp;
+	else if (!recover(s, f, rule->fp, rule->fp_offset, cfa, f->fp, &to.fp))
+		to.fp = 0;
+	if (!has_base || !recover(s, f, rule->base, rule->base_offset_words * 8,
+				  cfa, f->base, &to.base))
+		to.base = 0;
 	to.pc &= machine->address_mask;
 	*f = to;
 	return true;

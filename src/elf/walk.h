@@ -4,17 +4,12 @@
 
 #include "elf/unwind.h"
 #include "elf/unwind_rule.h"
-#include "os/memory.h"
-
-#define WALK_WINDOW (16 << 10) /* bytes read at once where the copy ends */
+#include "elf/window.h"
 
 /* The stack that is walked: a copy of its top, and what is read beyond it. */
 struct walk_stack {
 	struct unwind_stack copy;
-	struct memory *memory; /* NULL: the copy is all there is */
-	uint64_t window_at;
-	size_t window_size; /* 0: nothing was read yet */
-	unsigned char window[WALK_WINDOW];
+	struct window beyond;
 };
 
 /* A frame on the way: the registers as they were in it. `base` is rbx or, on

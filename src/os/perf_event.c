@@ -41,6 +41,8 @@ static void describe(struct perf_event_attr *a, enum perf_kind kind,
 		a->sample_period = CLOCK_NEVER;
 		a->exclude_kernel = 1;
 		a->wakeup_events = 1;
+		a->sample_type |= PERF_SAMPLE_STACK_USER;
+		a->sample_stack_user = PERF_STACK_MAX;
 	}
 	if (kernel) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -103,6 +105,7 @@ int perf_event_open(struct perf_event *e, pid_t tid, enum perf_kind kind,
 	}
 	e->map = map;
 	e->kernel = kernel;
+	e->stack = kind == PERF_AT_CLOCK;
 	return 0;
 }
 
@@ -129,7 +132,8 @@ bool perf_event_look(const struct perf_event *e, struct perf_look *out)
 	for (int tries = 0; tries < 2; tries++) {
 		uint64_t head = perf_event_head(e);
 
-		perf_records_parse(e->map + size, size, head, e->kernel, out);
+		perf_records_parse(e->map + size, size, head, e->kernel,
+				   e->stack, out);
 		if (perf_event_head(e) == head)
 			return true;
 	}
@@ -211,7 +215,19 @@ static bool take_chain(struct cursor *c, struct perf_look *out)
 	return true;
 }
 
-static void take_sample(struct cursor *c, bool kernel, struct perf_look *out)
+/* Room for the copy, the copy, and how much of it was filled. */
+static void take_stack(struct cursor *c, struct perf_look *out)
+{
+	uint64_t room, filled;
+
+	if (!take(c, &room, sizeof(room)) || room > PERF_STACK_MAX ||
+	    !take(c, out->stack, room) || !take(c, &filled, sizeof(filled)))
+		return;
+	out->n_stack = (uint32_t)(filled < room ? filled : room);
+}
+
+static void take_sample(struct cursor *c, bool kernel, bool stack,
+			struct perf_look *out)
 {
 	uint64_t abi, words[REGISTERS_PERF_MAX];
 	struct moment moment;
@@ -224,17 +240,19 @@ static void take_sample(struct cursor *c, bool kernel, struct perf_look *out)
 	out->sampled = true;
 	out->sample_time = moment.time;
 	registers_from_perf(&out->registers, words);
+	if (stack)
+		take_stack(c, out);
 }
 
 /* Records from the newest on. A sample counts when the thread has not come to a
  * CPU since, or came to the one it is on before it. */
 void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,
-			bool kernel, struct perf_look *out)
+			bool kernel, bool stack, struct perf_look *out)
 {
 	struct cursor c = { .ring = ring, .size = size, .at = head };
 	size_t seen = 0;
 
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, offsetof(struct perf_look, stack));
 	out->head = head;
 	for (int i = 0; i < RECORDS_MAX && !out->sampled; i++) {
 		struct perf_event_header h;
@@ -247,7 +265,7 @@ void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,
 		seen += h.size;
 		c.left = h.size - sizeof(h);
 		if (h.type == PERF_RECORD_SAMPLE)
-			take_sample(&c, kernel, out);
+			take_sample(&c, kernel, stack, out);
 		else if (h.type == PERF_RECORD_SWITCH && out->known)
 			return; /* older than the time that counts */
 		else if (h.type == PERF_RECORD_SWITCH)

@@ -5,7 +5,9 @@
  * the kernel writes the user registers it leaves with. This is raised inside
  * the kernel, so it wants CAP_PERFMON or perf_event_paranoid at most 1.
  * PERF_AT_CLOCK is a timer on the thread's CPU time that may be armed: it takes
- * the registers and wakes whoever polls. It needs no privilege.
+ * the registers and the top of the stack, and wakes whoever polls. It needs no
+ * privilege. That the thread did nothing between its interrupt and its leaving
+ * of the CPU is seen by the stack being still as the record has it.
  * Both write down when the thread comes to a CPU and leaves it.
  *
  * The ring is one page that the kernel writes from its end to its beginning,
@@ -26,7 +28,8 @@
 #include "base/error.h"
 #include "os/registers.h"
 
-#define PERF_KERNEL_MAX 64 /* frames of the kernel in a record */
+#define PERF_KERNEL_MAX 64  /* frames of the kernel in a record */
+#define PERF_STACK_MAX	512 /* bytes of the stack that a clock copies */
 
 enum perf_kind {
 	PERF_AT_SWITCH,
@@ -37,11 +40,12 @@ struct perf_event {
 	int fd;		    /* -1: not open */
 	unsigned char *map; /* the kernel's page, then the ring */
 	bool kernel;	    /* records hold the kernel's frames */
+	bool stack;	    /* records hold the top of the stack */
 };
 
-#define PERF_EVENT_INIT         \
-	{                       \
-		-1, NULL, false \
+#define PERF_EVENT_INIT                \
+	{                              \
+		-1, NULL, false, false \
 	}
 
 /* What the newest records say of a thread. */
@@ -57,6 +61,8 @@ struct perf_look {
 	struct cpu_registers registers;
 	uint32_t n_kernel;
 	uint64_t kernel[PERF_KERNEL_MAX]; /* innermost first */
+	uint32_t n_stack;
+	unsigned char stack[PERF_STACK_MAX]; /* from registers.sp on */
 };
 
 /* Watch a thread. `kernel`: with the kernel's frames. -ERR_PERMISSION,
@@ -78,8 +84,9 @@ bool perf_event_arm(const struct perf_event *e, uint64_t ns);
 /* Never again; it would go off every `ns`. */
 void perf_event_disarm(const struct perf_event *e);
 
-/* The newest records of a ring of `size` bytes (a power of two). */
+/* The newest records of a ring of `size` bytes (a power of two), with the
+ * kernel's frames or the stack in them. */
 void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,
-			bool kernel, struct perf_look *out);
+			bool kernel, bool stack, struct perf_look *out);
 
 #endif

@@ -13,13 +13,15 @@ struct pair {
 
 /* ---- before the look ---- */
 
+/* A thread that was just born has its maker's id for a moment. The older of two
+ * that claim an id has it; lists begin with the youngest. */
 static void link_threads(struct target *t)
 {
 	struct native *n = t->native;
 
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		n->threads[i]->python = false;
-	for (uint32_t i = 0; i < t->n_threads; i++) {
+	for (uint32_t i = t->n_threads; i-- > 0;) {
 		struct target_thread *thread = t->threads[i];
 		struct native_thread *native =
 			thread->tid ? native_find(n, thread->tid) : NULL;
@@ -29,7 +31,13 @@ static void link_threads(struct target *t)
 			continue;
 		native->python = true;
 		thread->native = native;
+		if (native->partner != thread->stack.tstate)
+			native->has_picture = native->known = false;
 	}
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		if (!n->threads[i]->python && n->threads[i]->partner)
+			n->threads[i]->has_picture = n->threads[i]->known =
+				false;
 }
 
 /* A thread that Python has told of and the kernel's list has not. */
@@ -79,7 +87,7 @@ static bool read_pair(struct target *t, const struct pair *p)
 		native_plan(p->native, &t->pieces);
 		status = pieces_read(&t->pieces, t->memory);
 	}
-	return status == 0 && native_held(t->native, p->native);
+	return status == 0 && native_held(t->native, p->native, &t->pieces);
 }
 
 static void know_wait(const struct target *t, const struct pair *p)
@@ -149,7 +157,7 @@ static bool picture(struct sampler *s, struct target *t, const struct pair *p)
 	if (native_is_settled(n) && (!p->python || p->python->good))
 		return true;
 	if (n->standing && !n->known && (!p->python || p->python->good) &&
-	    !is_between(p) && native_held(t->native, n)) {
+	    !is_between(p) && native_held(t->native, n, &t->pieces)) {
 		walk_pair(t, p);
 		return true;
 	}
@@ -264,6 +272,30 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now)
 	}
 	count_all(s, t);
 	return 0;
+}
+
+void catch_standing(struct target *t)
+{
+	struct native *n = t->native;
+
+	link_threads(t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct pair p = { t->threads[i], t->threads[i]->native };
+
+		if (!p.native || !p.python->good)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+		p.python->state |= p.native->state;
+	}
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		struct pair p = { NULL, n->threads[i] };
+
+		if (p.native->python)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+	}
 }
 
 int catch_core(const struct sampler *s, const struct target *t)

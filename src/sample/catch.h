@@ -10,6 +10,10 @@
  * native stack this time are proven as sampler_prove() does it. */
 int catch_take(struct sampler *s, struct target *t, uint64_t now);
 
+/* Walk and merge all threads of a target in which nothing moves, after a look.
+ */
+void catch_standing(struct target *t);
+
 /* A core on which one of the target's threads runs, best the one we are on; -1:
  * none. */
 int catch_core(const struct sampler *s, const struct target *t);

@@ -183,7 +183,7 @@ static void put_together(struct merging *m, uint32_t evals)
 		do
 			i--;
 		while (!is_eval(in, i));
-		if (first && !in->internals)
+		if (first && !in->internals && in->n_python)
 			end = skip_start(in, i + 1);
 		put_part(m, i + 1, end, evals == m->empty);
 		if (in->internals)
@@ -195,6 +195,13 @@ static void put_together(struct merging *m, uint32_t evals)
 		evals--;
 	}
 	put_part(m, 0, end, true);
+}
+
+uint32_t merge_surplus(const struct merge_input *in)
+{
+	uint32_t evals = count_evals(in), runs = count_runs(in);
+
+	return in->complete && runs > evals ? runs - evals : 0;
 }
 
 uint32_t merge_stacks(struct merged *out, const struct merge_input *in)

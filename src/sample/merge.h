@@ -77,6 +77,10 @@ struct merge_input {
  * STATE_UNMERGED when it is so. */
 uint32_t merge_stacks(struct merged *out, const struct merge_input *in);
 
+/* How many Python frames say that they begin a run and cannot; see
+ * native_walk(). */
+uint32_t merge_surplus(const struct merge_input *in);
+
 /* One more frame at the leaf. */
 void merged_push(struct merged *m, enum merged_kind kind, uint64_t address,
 		 uint32_t module);

@@ -14,6 +14,7 @@
 #include "os/process.h"
 #include "os/syscall.h"
 #include "record/writer.h"
+#include "sample/native_kernel.h"
 
 #define LIST_EVERY  20000000u  /* ns between looks at how many threads */
 #define RELIST	    500000000u /* ns after which they are listed anyway */
@@ -74,6 +75,20 @@ static void raise_file_limit(void)
 static uint32_t name_frame(struct node_namer *namer,
 			   const struct merged_frame *f);
 
+static struct native *new_native(struct memory *memory,
+				 const struct native_options *options)
+{
+	struct native *n = xcalloc(1, sizeof(*n));
+
+	n->namer.frame = name_frame;
+	n->options = *options;
+	n->memory = memory;
+	n->stop = (struct stop){ .own = options->own };
+	n->task_fd = -1;
+	n->frames = xcalloc(FRAMES_MAX, sizeof(*n->frames));
+	return n;
+}
+
 static void find_eval(struct native *n, const struct python *python)
 {
 	struct process_opener files = opener_of_process(n->pid);
@@ -89,15 +104,11 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	       const struct python *python,
 	       const struct native_options *options, struct error *err)
 {
-	struct native *n = xcalloc(1, sizeof(*n));
+	struct native *n = new_native(memory, options);
 	char path[64];
 	int status;
 
-	n->namer.frame = name_frame;
-	n->options = *options;
 	n->pid = pid;
-	n->memory = memory;
-	n->stop = (struct stop){ .own = options->own };
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	raise_file_limit();
@@ -106,9 +117,26 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 		native_free(n);
 		return status;
 	}
-	n->frames = xcalloc(FRAMES_MAX, sizeof(*n->frames));
-	if (python)
-		find_eval(n, python);
+	find_eval(n, python);
+	if (options->kernel && options->source == REGISTERS_SWITCH)
+		n->kernel = native_kernel_new();
+	*out = n;
+	return 0;
+}
+
+int native_new_over(struct native **out, struct memory *memory,
+		    const struct python *python, const struct maps *maps,
+		    const struct opener *opener,
+		    const struct native_options *options, struct error *err)
+{
+	struct native *n = new_native(memory, options);
+	int status = unwinder_new_over(&n->unwinder, maps, memory, opener, err);
+
+	if (status < 0) {
+		native_free(n);
+		return status;
+	}
+	n->has_eval = python_eval_find(&n->eval, python, maps, opener) == 0;
 	*out = n;
 	return 0;
 }
@@ -134,12 +162,14 @@ void native_free(struct native *n)
 	map_release(&n->by_tid);
 	unwinder_free(n->unwinder);
 	python_eval_release(&n->eval);
+	native_kernel_free(n->kernel);
 	if (n->task_fd >= 0)
 		close(n->task_fd);
 	free(n->tids);
 	free(n->classes);
 	free(n->modules);
 	free(n->frames);
+	free(n->thrown);
 	free(n);
 }
 
@@ -168,13 +198,10 @@ static void watch(struct native *n, struct native_thread *t)
 		n->refusal = err;
 }
 
-static void add_thread(struct native *n, pid_t tid)
+static struct native_thread *new_thread(pid_t tid)
 {
-	struct native_thread *t;
+	struct native_thread *t = xcalloc(1, sizeof(*t));
 
-	if (n->n_threads >= THREADS_MAX)
-		return;
-	t = xcalloc(1, sizeof(*t));
 	t->tid = tid;
 	t->present = true;
 	t->record = t->node = ID_NONE;
@@ -182,6 +209,16 @@ static void add_thread(struct native *n, pid_t tid)
 	t->call = -1;
 	t->event = (struct perf_event)PERF_EVENT_INIT;
 	t->os = (struct os_thread)OS_THREAD_INIT;
+	return t;
+}
+
+static void add_thread(struct native *n, pid_t tid)
+{
+	struct native_thread *t;
+
+	if (n->n_threads >= THREADS_MAX)
+		return;
+	t = new_thread(tid);
 	if (os_thread_open(&t->os, n->pid, tid) < 0) {
 		thread_free(t);
 		return;
@@ -191,10 +228,28 @@ static void add_thread(struct native *n, pid_t tid)
 	n->threads[n->n_threads++] = t;
 }
 
+struct native_thread *native_stand(struct native *n, pid_t tid,
+				   const struct cpu_registers *registers,
+				   long call, uint64_t argument)
+{
+	struct native_thread *t = new_thread(tid);
+
+	t->registers = *registers;
+	t->call = call;
+	t->argument = argument;
+	t->standing = true;
+	t->running = call < 0;
+	ALLOC_GROW(n->threads, n->n_threads + 1, n->threads_capacity);
+	map_put(&n->by_tid, (uint64_t)tid, 0, n->n_threads);
+	n->threads[n->n_threads++] = t;
+	return t;
+}
+
 static void drop_absent(struct native *n)
 {
 	uint32_t kept = 0;
 
+	n->armed = NULL;
 	map_clear(&n->by_tid);
 	for (uint32_t i = 0; i < n->n_threads; i++) {
 		struct native_thread *t = n->threads[i];
@@ -367,9 +422,14 @@ static uint32_t name_frame(struct node_namer *namer,
 
 /* ---- walks ---- */
 
-static void push_kernel(struct native_thread *t)
+static void push_kernel(struct native *n, struct native_thread *t)
 {
-	for (uint32_t i = t->n_kernel; i-- > 0;)
+	uint32_t cut = 0;
+
+	if (n->kernel)
+		cut = native_kernel_cut(n->kernel, t->kernel, t->n_kernel,
+					t->running);
+	for (uint32_t i = t->n_kernel; i-- > cut;)
 		merged_push(&t->merged, MERGED_KERNEL, t->kernel[i],
 			    UNWIND_NO_MODULE);
 }
@@ -396,6 +456,51 @@ static uint32_t walk(struct native *n, struct native_thread *t,
 	return count;
 }
 
+/* A thread that was just born stands behind the system call that made it, for
+ * which the C library has no rule, and has nothing on its stack. */
+static bool is_newborn(const struct native *n, uint32_t count)
+{
+	uint32_t module = n->frames[0].module;
+
+	return count == 1 && module < n->n_modules &&
+	       n->classes[module] == MODULE_START;
+}
+
+/* In 3.10 and 3.11 an exception that is thrown into a generator which waits for
+ * another one goes through the first without running it, and yet its frame is
+ * in the list and says that it begins a run. It does not, then. */
+static void withdraw_thrown(struct native *n, const struct stack *python,
+			    struct merge_input *in)
+{
+	uint32_t surplus = merge_surplus(in);
+
+	if (!surplus || in->n_python < 2 ||
+	    python->python->version >> 16 < 0x030a ||
+	    python->python->version >> 16 > 0x030b)
+		return;
+	ALLOC_GROW(n->thrown, in->n_python, n->thrown_capacity);
+	memcpy(n->thrown, in->python, in->n_python * sizeof(*n->thrown));
+	for (uint32_t i = 1; i < in->n_python && surplus; i++)
+		if (n->thrown[i].entry && stack_is_generator(python, i) &&
+		    stack_is_generator(python, i - 1)) {
+			n->thrown[i].entry = false;
+			surplus--;
+		}
+	if (surplus && stack_is_generator(python, 0))
+		n->thrown[0].entry = false;
+	in->python = n->thrown;
+}
+
+/* What is at the leaf beyond the program's own code. */
+static void push_leaf(struct native *n, struct native_thread *t)
+{
+	push_kernel(n, t);
+	if (t->gil_wait || os_syscall_wait(t->call))
+		merged_push(&t->merged, MERGED_MARK,
+			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
+			    UNWIND_NO_MODULE);
+}
+
 void native_walk(struct native *n, struct native_thread *t,
 		 const struct pieces *pieces, const struct stack *python)
 {
@@ -408,22 +513,20 @@ void native_walk(struct native *n, struct native_thread *t,
 
 	in.n_native = walk(n, t, pieces, &why);
 	learn_modules(n);
-	in.complete = why == UNWIND_ROOT;
+	in.complete = why == UNWIND_ROOT || is_newborn(n, in.n_native);
 	in.classes = n->classes;
 	in.n_classes = n->n_modules;
 	if (python) {
 		in.python = python->frames;
 		in.n_python = python->n_frames;
 		in.entered = python->entered;
+		withdraw_thrown(n, python, &in);
 	}
 	t->state = merge_stacks(&t->merged, &in);
-	push_kernel(t);
-	if (t->gil_wait || os_syscall_wait(t->call))
-		merged_push(&t->merged, MERGED_MARK,
-			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
-			    UNWIND_NO_MODULE);
+	push_leaf(n, t);
 	t->pictured = t->head;
 	t->has_picture = true;
+	t->partner = python ? python->tstate : 0;
 	t->node = ID_NONE;
 }
 

@@ -14,9 +14,9 @@
  *   clock   Without privilege the kernel tells of switches, but not with which
  *           registers. A clock of the thread's CPU time takes them by its
  *           interrupt and wakes us on the same core, before the thread goes
- *           on; its time and that of the switch that follows must be so close
- *           that the thread did nothing in between. Where a sleeper stands is
- *           known from /proc.
+ *           on. The interrupt also copies the top of the stack: if that is what
+ *           we read, the thread did nothing in between. Where a sleeper stands
+ *           is known from /proc.
  *   stop    No perf events at all: the one running thread is stopped for the
  *           length of a read. Its proof is the stop; that of a sleeper is its
  *           run time in /proc.
@@ -42,8 +42,7 @@
 #include "sample/nodes.h"
 #include "sample/pieces.h"
 
-struct target;
-struct target_thread;
+struct native_kernel;
 
 struct native_options {
 	enum register_source source; /* REGISTERS_NONE: no native stacks */
@@ -77,6 +76,8 @@ struct native_thread {
 	struct cpu_registers registers;
 	uint32_t n_kernel;
 	uint64_t kernel[PERF_KERNEL_MAX];
+	uint32_t n_proof; /* the stack as it must be; 0: anything is right */
+	unsigned char proof[PERF_STACK_MAX];
 
 	/* The top of the stack. */
 	unsigned char *copy;
@@ -90,6 +91,7 @@ struct native_thread {
 	/* The last stack that was read and proven. */
 	uint64_t pictured; /* head of that moment */
 	bool has_picture;
+	uint64_t partner; /* thread state that it was taken together with; 0 */
 	struct merged merged;
 	uint32_t state; /* STATE_NATIVE, _BROKEN, _UNMERGED */
 	struct merged_path path;
@@ -107,6 +109,7 @@ struct native {
 	struct python_eval eval;
 	bool has_eval;
 	struct stop stop;
+	struct native_kernel *kernel; /* NULL: without its frames */
 	struct native_thread **threads;
 	uint32_t n_threads, threads_capacity;
 	struct map by_tid;
@@ -119,6 +122,9 @@ struct native {
 	uint32_t *modules; /* their ids in the recording, ID_NONE */
 	uint32_t n_modules, modules_capacity;
 	struct native_frame *frames; /* of the walk that is going on */
+	struct raw_frame *thrown;    /* Python frames, put right */
+	size_t thrown_capacity;
+	struct native_thread *armed; /* whose clock was set; NULL: nobody's */
 	uint32_t n_refused;	     /* threads without native stacks */
 	struct error refusal;	     /* why */
 };
@@ -128,11 +134,23 @@ enum register_source native_best_source(void);
 /* Whether a source is permitted; -ERR_PERMISSION with what to change. */
 int native_check_source(enum register_source source, struct error *err);
 
-/* For a live process and its Python (NULL: none). */
+/* For a live process and its Python. */
 int native_new(struct native **out, pid_t pid, struct memory *memory,
 	       const struct python *python,
 	       const struct native_options *options, struct error *err);
+/* For any memory in which nothing moves (a core file): threads are told of by
+ * native_stand(). */
+int native_new_over(struct native **out, struct memory *memory,
+		    const struct python *python, const struct maps *maps,
+		    const struct opener *opener,
+		    const struct native_options *options, struct error *err);
 void native_free(struct native *n); /* NULL-safe */
+
+/* A thread that stands for good, with its registers; `call`: the system call
+ * that it is in, -1: none. It belongs to `n`. */
+struct native_thread *native_stand(struct native *n, pid_t tid,
+				   const struct cpu_registers *registers,
+				   long call, uint64_t argument);
 
 /* Make the list of threads agree with the kernel's, if it may have changed.
  * Those that ended are told to the recording. */
@@ -145,7 +163,12 @@ void native_look(struct native *n, struct native_thread *t);
 /* Ask for the top of its stack. */
 void native_plan(struct native_thread *t, struct pieces *pieces);
 /* After the read: whether it stood still until now. */
-bool native_held(const struct native *n, struct native_thread *t);
+bool native_held(const struct native *n, struct native_thread *t,
+		 const struct pieces *pieces);
+
+/* Sleep until a moment; with clocks, be woken by that of a thread which runs on
+ * this core, if it goes off about then. */
+void native_sleep(struct native *n, int core, uint64_t until);
 
 /* Whether nothing has to be read: it has not run since it was. */
 static inline bool native_is_settled(const struct native_thread *t)

@@ -9,13 +9,11 @@
 #include "os/syscall.h"
 #include "sample/native.h"
 
-/* Between the interrupt of its clock and its leaving of the CPU a thread must
- * not have run: the interrupt itself takes some microseconds. */
-#define CLOCK_CLOSE  30000u   /* ns */
-#define CLOCK_SOON   10000u   /* ns in which a clock is to go off */
-#define CLOCK_LATE   3000000u /* ns that we wait for it */
-#define STACK_MAX    65536u   /* bytes of a stack that are copied */
-#define STACK_BEYOND 64u      /* bytes above the first frame */
+#define CLOCK_SOON  50000u   /* ns in which a clock is to go off */
+#define CLOCK_LATE  1000000u /* ns that we wait for it */
+#define CLOCK_CLOSE 100000u  /* ns from its interrupt to the switch, at most */
+#define CLOCK_GRACE 100000u  /* ns after a tick that we wait for it */
+#define STACK_MAX   65536u   /* bytes of a stack that are copied */
 
 /* A thread that sleeps: what it sleeps in, and its registers where no event has
  * them. False when it does not sleep. */
@@ -44,12 +42,14 @@ static void look_at_unknown(struct native_thread *t)
 		t->core = os_thread_core(&t->os);
 }
 
+/* Whether the registers are those that the thread left its CPU with. */
 static bool has_registers(const struct native *n, const struct perf_look *look)
 {
-	if (!look->sampled)
+	if (look->running || !look->sampled)
 		return false;
 	return n->options.source == REGISTERS_SWITCH ||
-	       look->time - look->sample_time < CLOCK_CLOSE;
+	       (look->preempted &&
+		look->time - look->sample_time < CLOCK_CLOSE);
 }
 
 static void take_look(struct native *n, struct native_thread *t,
@@ -59,12 +59,14 @@ static void take_look(struct native *n, struct native_thread *t,
 
 	t->core = (int)look->cpu;
 	t->running = !asleep;
-	t->standing = !look->running && has_registers(n, look);
+	t->standing = has_registers(n, look);
 	if (t->standing) {
 		t->registers = look->registers;
 		t->n_kernel = look->n_kernel;
 		memcpy(t->kernel, look->kernel,
 		       look->n_kernel * sizeof(*t->kernel));
+		t->n_proof = look->n_stack;
+		memcpy(t->proof, look->stack, look->n_stack);
 	}
 	if (asleep && look_at_sleeper(t, !t->standing))
 		t->standing = true;
@@ -83,7 +85,7 @@ static void look_at_ring(struct native *n, struct native_thread *t)
 	if (nothing_new(t, perf_event_head(&t->event)))
 		return;
 	t->call = -1;
-	t->n_kernel = 0;
+	t->n_kernel = t->n_proof = 0;
 	if (!perf_event_look(&t->event, &look)) {
 		t->running = true;
 		t->standing = false;
@@ -155,25 +157,75 @@ static bool still_sleeps(struct native_thread *t)
 	       call.registers.pc == t->registers.pc;
 }
 
-bool native_held(const struct native *n, struct native_thread *t)
+/* Whether the top of the stack is still as the clock's interrupt found it. */
+static bool is_proven(const struct native *n, const struct native_thread *t,
+		      const struct pieces *pieces)
+{
+	unsigned char now[PERF_STACK_MAX];
+
+	if (!t->n_proof)
+		return true;
+	if (t->planned && pieces->good[t->piece] && t->size >= t->n_proof)
+		return !memcmp(t->copy, t->proof, t->n_proof);
+	return !memory_read(n->memory, t->registers.sp, now, t->n_proof) &&
+	       !memcmp(now, t->proof, t->n_proof);
+}
+
+bool native_held(const struct native *n, struct native_thread *t,
+		 const struct pieces *pieces)
 {
 	if (n->options.source != REGISTERS_STOP)
-		return perf_event_head(&t->event) == t->head;
+		return perf_event_head(&t->event) == t->head &&
+		       is_proven(n, t, pieces);
 	return n->stop.tid == t->tid || still_sleeps(t);
 }
 
 /* ---- catching ---- */
 
-static bool catch_by_clock(struct native *n, struct native_thread *t)
+static struct native_thread *runner_on(const struct native *n, int core)
+{
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		if (n->threads[i]->running && n->threads[i]->core == core &&
+		    !n->threads[i]->refused)
+			return n->threads[i];
+	return NULL;
+}
+
+static void await_clock(const struct native_thread *t, uint64_t until)
 {
 	struct pollfd fd = { .fd = t->event.fd, .events = POLLIN };
-	struct timespec patience = { .tv_nsec = CLOCK_LATE };
+	uint64_t now = clock_now(), wait = until > now ? until - now : 0;
+	struct timespec patience = { (time_t)(wait / NS_PER_SECOND),
+				     (long)(wait % NS_PER_SECOND) };
 
+	ppoll(&fd, 1, &patience, NULL);
+}
+
+/* The clock of a thread that runs on goes off at the moment; the moment itself
+ * is for those that sleep. */
+void native_sleep(struct native *n, int core, uint64_t until)
+{
+	struct native_thread *t = core < 0 ? NULL : runner_on(n, core);
+	uint64_t now = clock_now();
+
+	if (n->armed && n->armed != t)
+		perf_event_disarm(&n->armed->event);
+	n->armed = t;
+	if (!t || until <= now + CLOCK_SOON) {
+		clock_sleep_until(until);
+		return;
+	}
+	perf_event_arm(&t->event, until - now);
+	await_clock(t, until + CLOCK_GRACE);
+}
+
+static bool catch_by_clock(struct native *n, struct native_thread *t)
+{
 	native_look(n, t);
 	if (t->standing)
 		return true;
 	perf_event_arm(&t->event, CLOCK_SOON);
-	ppoll(&fd, 1, &patience, NULL);
+	await_clock(t, clock_now() + CLOCK_LATE);
 	perf_event_disarm(&t->event);
 	native_look(n, t);
 	return t->standing;

@@ -425,8 +425,8 @@ static void sleep_until_tick(struct recorder *r)
 		r->info.missed += r->n_targets ? late : 0;
 		r->next += late * period;
 	}
-	sampler_settle(&r->sampler, r->targets, r->n_targets);
-	clock_sleep_until(r->next + jitter(r));
+	sampler_sleep(&r->sampler, r->targets, r->n_targets,
+		      r->next + jitter(r));
 	r->next += period;
 	r->tick++;
 }

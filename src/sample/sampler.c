@@ -198,3 +198,19 @@ void sampler_settle(struct sampler *s, struct target *const *targets,
 	if (!best || !rider_go(&s->rider, best))
 		rider_leave(&s->rider);
 }
+
+void sampler_sleep(struct sampler *s, struct target *const *targets, uint32_t n,
+		   uint64_t until)
+{
+	sampler_settle(s, targets, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct native *native = targets[i]->native;
+
+		if (native && native->options.source == REGISTERS_CLOCK &&
+		    catch_core(s, targets[i]) == s->rider.core) {
+			native_sleep(native, s->rider.core, until);
+			return;
+		}
+	}
+	clock_sleep_until(until);
+}

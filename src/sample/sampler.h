@@ -31,5 +31,8 @@ void sampler_prove(struct sampler *s, struct target *t,
 /* Before sleeping: go to the core where the next look is best taken. */
 void sampler_settle(struct sampler *s, struct target *const *targets,
 		    uint32_t n);
+/* Settle, and sleep until that look. */
+void sampler_sleep(struct sampler *s, struct target *const *targets, uint32_t n,
+		   uint64_t until);
 
 #endif

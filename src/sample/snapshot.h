@@ -19,7 +19,10 @@
 #include "sample/target.h"
 
 struct snapshot_options {
-	bool locals;   /* read the variables of each frame */
+	bool locals; /* read the variables of each frame */
+	/* Native frames too, of a live process; REGISTERS_NONE: none. */
+	struct native_options native;
+	const char *root; /* where a core file's files are; NULL or "": ours */
 	uint32_t ends; /* of a deep stack, keep so many frames at each end; 0:
 			* keep all */
 };
@@ -32,7 +35,10 @@ struct snapshot_local {
 
 struct snapshot_frame {
 	const char *function, *file;
-	uint32_t line; /* 0: unknown */
+	uint32_t line;	    /* 0: unknown */
+	const char *module; /* native: the file that the code is from, or "";
+			     * NULL: Python */
+	bool inlined;	    /* into the frame that follows */
 	struct snapshot_local *locals;
 	uint32_t n_locals;
 	bool more_locals; /* than are kept */
@@ -71,6 +77,7 @@ struct snapshot {
 	const char **notes; /* what the reader of the core file should know */
 	uint32_t n_notes;
 	bool with_locals;		 /* they were asked for */
+	bool with_native;		 /* there are native frames */
 	struct snapshot_thread *threads; /* the main thread first */
 	uint32_t n_threads;
 };

@@ -166,6 +166,11 @@ static bool is_generator(const struct stack *s, const struct raw_frame *frame)
 	       flags & kinds;
 }
 
+bool stack_is_generator(const struct stack *s, uint32_t frame)
+{
+	return is_generator(s, &s->frames[frame]);
+}
+
 /* A walk that ended at a generator has not come to the root: a generator that
  * runs has somebody who resumed it. It is met without one for an instant, while
  * it is entered or left. To 3.10 its frame does not tell, but its code. */

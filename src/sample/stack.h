@@ -122,6 +122,10 @@ bool stack_same_as_before(const struct stack *s);
 void stack_remember(struct stack *s);
 void stack_cut_to_common(struct stack *s);
 
+/* Whether a frame of the walk is a generator's or a coroutine's; reads its code
+ * object. */
+bool stack_is_generator(const struct stack *s, uint32_t frame);
+
 /* A field of the thread state as last read; 0 when the version has none. */
 uint64_t stack_field(const struct stack *s, uint16_t offset);
 

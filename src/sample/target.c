@@ -361,13 +361,26 @@ static uint64_t place_of(const struct stack *s)
 	return s->n_frames ? s->frames[0].frame ^ s->frames[0].instruction : 0;
 }
 
+/* A thread that was just born has its maker's id for a moment: what was taken
+ * for its native side was another's. */
+static void mistake_thread(struct target *t, struct target_thread *thread)
+{
+	thread_identify(t, thread);
+	thread->native = NULL;
+	thread->good = false;
+}
+
 static void walk_thread(struct target *t, struct target_thread *thread)
 {
 	const struct layout *l = &t->python.layout;
 	uint64_t before = place_of(&thread->stack);
 
-	if (thread->left_alone)
+	if (thread->left_alone) {
+		if (thread->pthread !=
+		    stack_field(&thread->stack, l->thread.thread_id))
+			mistake_thread(t, thread);
 		return;
+	}
 	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
 	if (!thread->good)
 		return;

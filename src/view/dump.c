@@ -48,6 +48,10 @@ static const struct remark {
 	  "(part of it could not be read)" },
 	{ STATE_TRUNCATED, false, INK_ALERT,
 	  "(too deep: the outermost calls are missing)" },
+	{ STATE_BROKEN, false, INK_ALERT,
+	  "(the outermost native calls are missing)" },
+	{ STATE_UNMERGED, false, INK_ALERT,
+	  "(native and Python calls do not fit together)" },
 };
 
 #define N_REMARKS (sizeof(remarks) / sizeof(remarks[0]))
@@ -150,8 +154,18 @@ static void add_frame(struct buffer *out, const struct snapshot_frame *f,
 	char number[16];
 
 	view_add(&line, INK_PLAIN, "    ");
-	view_add_cut(&line, INK_PLAIN, f->function, line.left / 2, false);
-	if (f->file[0]) {
+	view_add_cut(&line, f->module ? INK_DIM : INK_PLAIN, f->function,
+		     line.left / 2, false);
+	if (f->module && !f->file[0] && f->module[0]) {
+		view_add(&line, INK_DIM, " in ");
+		view_add_cut(&line, INK_DIM, path_base(f->module), line.left,
+			     true);
+	}
+	if (f->file[0] && !f->line) {
+		view_add(&line, INK_DIM, " (");
+		view_add_cut(&line, INK_DIM, f->file, line.left - 1, true);
+		view_add(&line, INK_DIM, ")");
+	} else if (f->file[0]) {
 		snprintf(number, sizeof(number), ":%" PRIu32 ")", f->line);
 		view_add(&line, INK_DIM, " (");
 		view_add_cut(&line, INK_DIM, f->file,
@@ -243,6 +257,14 @@ static void json_locals(struct json *j, const struct snapshot_frame *f)
 	json_bool(j, "moved", f->moved);
 }
 
+static void json_text(struct json *j, const char *key, const char *text)
+{
+	if (text)
+		json_string(j, key, text);
+	else
+		json_null(j, key);
+}
+
 static void json_frames(struct json *j, const struct snapshot *s,
 			const struct snapshot_thread *thread)
 {
@@ -254,19 +276,15 @@ static void json_frames(struct json *j, const struct snapshot *s,
 		json_string(j, "function", f->function);
 		json_string(j, "file", f->file);
 		json_int(j, "line", f->line);
-		if (s->with_locals)
+		if (s->with_native) {
+			json_text(j, "module", f->module);
+			json_bool(j, "inlined", f->inlined);
+		}
+		if (s->with_locals && !f->module)
 			json_locals(j, f);
 		json_close(j);
 	}
 	json_close(j);
-}
-
-static void json_text(struct json *j, const char *key, const char *text)
-{
-	if (text)
-		json_string(j, key, text);
-	else
-		json_null(j, key);
 }
 
 /* A core file's own keys; null for a live process. */

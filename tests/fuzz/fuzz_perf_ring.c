@@ -21,9 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= sizeof(head);
 	}
 	memcpy(ring, data, size < RING ? size : RING);
-	for (int kernel = 0; kernel < 2; kernel++) {
-		perf_records_parse(ring, RING, head, kernel, &look);
+	for (int with = 0; with < 4; with++) {
+		perf_records_parse(ring, RING, head, with & 1, with & 2, &look);
 		if (look.n_kernel > PERF_KERNEL_MAX ||
+		    look.n_stack > PERF_STACK_MAX ||
 		    (look.running && look.preempted))
 			abort();
 	}

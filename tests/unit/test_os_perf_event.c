@@ -57,7 +57,7 @@ static void put_sample(struct ring *r, uint64_t time, uint64_t sp)
 
 static void look(const struct ring *r, struct perf_look *out)
 {
-	perf_records_parse(r->bytes, RING, r->head, false, out);
+	perf_records_parse(r->bytes, RING, r->head, false, false, out);
 }
 
 static void newest_switch_counts(void **state)
