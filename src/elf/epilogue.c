@@ -6,21 +6,33 @@
 #include "base/alloc.h"
 #include "elf/x86_instruction.h"
 
+static bool is_near(int64_t offset)
+{
+	return offset < OFFSET_MAX && offset > -OFFSET_MAX;
+}
+
 struct value value_plus(struct value v, int64_t n)
 {
-	v.offset += n;
-	v.is_known =
-		v.is_known && v.offset < OFFSET_MAX && v.offset > -OFFSET_MAX;
+	if (v.is_in_memory)
+		v.plus += n;
+	else
+		v.offset += n;
+	v.is_known = v.is_known && is_near(v.offset) && is_near(v.plus);
 	return v;
 }
 
 struct value kept_value(const struct kept *k, enum unwind_anchor anchor)
 {
+	struct value v = k->value;
+
 	if (k->kind == KEPT_SAME)
-		return (struct value){ true, (uint8_t)anchor, 0 };
+		return (struct value){ .is_known = true, .anchor = anchor };
 	if (k->kind == KEPT_VALUE)
-		return k->value;
-	return (struct value){ 0 };
+		return v;
+	if (v.is_in_memory)
+		return (struct value){ 0 };
+	v.is_in_memory = true;
+	return v;
 }
 
 void kept_set(struct kept *k, struct value value)
@@ -32,7 +44,7 @@ void kept_set(struct kept *k, struct value value)
 static bool is_equal(struct value a, struct value b)
 {
 	return a.is_known && b.is_known && a.anchor == b.anchor &&
-	       a.offset == b.offset;
+	       a.offset == b.offset && !a.is_in_memory && !b.is_in_memory;
 }
 
 void kept_load(struct kept *k, struct value from)
@@ -122,10 +134,11 @@ static uint8_t saved_of(const struct kept *k, const struct value *cfa,
 	*offset = 0;
 	if (k->kind == KEPT_SAME)
 		return SAVED_SAME;
-	if (k->kind == KEPT_VALUE || !k->value.is_known)
+	if (k->kind == KEPT_VALUE || !k->value.is_known ||
+	    k->value.is_in_memory)
 		return SAVED_UNDEFINED;
 	*offset = k->value.offset;
-	if (k->value.anchor == cfa->anchor) {
+	if (k->value.anchor == cfa->anchor && !cfa->is_in_memory) {
 		*offset -= cfa->offset;
 		return SAVED_AT_CFA;
 	}
@@ -142,9 +155,9 @@ static bool make_rule(const struct path_state *s,
 	struct value cfa = value_plus(s->sp, machine->ra_in_register ? 0 : 8);
 	int64_t ra = -8, fp, base;
 
-	if (!cfa.is_known)
+	if (!cfa.is_known || cfa.plus)
 		return false;
-	*out = (struct unwind_rule){ .cfa = CFA_IS,
+	*out = (struct unwind_rule){ .cfa = cfa.is_in_memory ? CFA_AT : CFA_IS,
 				     .anchor = cfa.anchor,
 				     .cfa_offset = (int32_t)cfa.offset,
 				     .ra = SAVED_AT_CFA,
@@ -171,7 +184,7 @@ static struct path *new_path(struct window *code, uint64_t pc,
 	p->begin = p->pc = pc;
 	p->bounds = *bounds;
 	p->left = INSTRUCTIONS_MAX;
-	p->now.sp = (struct value){ true, ANCHOR_SP, 0 };
+	p->now.sp = (struct value){ .is_known = true, .anchor = ANCHOR_SP };
 	return p;
 }
 
@@ -192,7 +205,8 @@ static uint8_t stored_at(const struct kept *k, int64_t cfa, int64_t *offset)
 	*offset = 0;
 	if (k->kind == KEPT_SAME)
 		return SAVED_SAME;
-	if (!k->slot.is_known || k->slot.anchor != ANCHOR_SP)
+	if (!k->slot.is_known || k->slot.is_in_memory ||
+	    k->slot.anchor != ANCHOR_SP)
 		return SAVED_UNDEFINED;
 	*offset = k->slot.offset - cfa;
 	return SAVED_AT_CFA;
@@ -212,7 +226,8 @@ static bool find_anchor(const struct path_state *s, uint8_t *anchor,
 	for (uint8_t i = 0; i <= ANCHOR_BASE; i++) {
 		if ((i == ANCHOR_FP && s->fp.kind != KEPT_VALUE) ||
 		    (i == ANCHOR_BASE && s->base.kind != KEPT_VALUE) ||
-		    !values[i].is_known || values[i].anchor != ANCHOR_SP)
+		    !values[i].is_known || values[i].is_in_memory ||
+		    values[i].anchor != ANCHOR_SP)
 			continue;
 		*anchor = i;
 		*distance = values[i].offset;

@@ -8,11 +8,14 @@
 #define STARTS_MAX	 256   /* places to read on from */
 #define OFFSET_MAX	 (64 << 20)
 
-/* A value in terms of the registers at the pc: anchor + offset. */
+/* A value in terms of the registers at the pc: anchor + offset, or what is in
+ * memory there, plus a number. */
 struct value {
 	bool is_known;
 	uint8_t anchor; /* enum unwind_anchor */
 	int64_t offset;
+	bool is_in_memory;
+	int64_t plus;
 };
 
 enum kept_kind {
@@ -31,6 +34,7 @@ struct kept {
 struct path_state {
 	struct value sp;
 	struct kept fp, base; /* base: lr on aarch64 */
+	struct kept scratch;  /* r10 */
 };
 
 struct path_start {

@@ -1,13 +1,15 @@
 #include "elf/epilogue_private.h"
 #include "elf/x86_instruction.h"
 
-enum { RAX, RCX, RDX, RBX, RSP, RBP };
+enum { RBX = 3, RSP, RBP, R10 = 10 };
 
-/* The register, if the caller wants it back. */
+/* The register, if it is followed. */
 static struct kept *kept_of(struct path *p, uint8_t number)
 {
 	if (number == RBP)
 		return &p->now.fp;
+	if (number == R10)
+		return &p->now.scratch;
 	return number == RBX ? &p->now.base : NULL;
 }
 
@@ -20,6 +22,8 @@ static struct value value_of(struct path *p, uint8_t number)
 		return kept_value(&p->now.fp, ANCHOR_FP);
 	if (number == RBX)
 		return kept_value(&p->now.base, ANCHOR_BASE);
+	if (number == R10)
+		return kept_value(&p->now.scratch, ANCHOR_SCRATCH);
 	return (struct value){ 0 };
 }
 

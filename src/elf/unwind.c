@@ -215,6 +215,8 @@ static struct unwind_rule make_rule(struct unwinder *u, struct code_module *m,
 
 	if (m && m->table)
 		rule = unwind_table_find(m->table, address - m->info.bias);
+	if (m && m->debug && is_none(&rule) && !(rule.flags & RULE_LOST))
+		rule = unwind_table_find(m->debug, address - m->info.bias);
 	if ((rule.flags & RULE_SIGNAL || is_none(&rule)) && is_sigreturn(u, pc))
 		return u->machine->signal;
 	if (!is_none(&rule))

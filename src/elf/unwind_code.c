@@ -83,6 +83,7 @@ void code_release(struct code *c)
 {
 	for (size_t i = 0; i < c->module_count; i++) {
 		unwind_table_free(c->modules[i]->table);
+		unwind_table_free(c->modules[i]->debug);
 		free(c->modules[i]->functions);
 		free((char *)c->modules[i]->mapping.path);
 		free(c->modules[i]);
@@ -116,6 +117,7 @@ static void read_file(struct code_module *m, const struct module *file,
 	module_build_id(file, m->info.build_id);
 	m->info.bias = module_code_bias(file, &m->mapping);
 	m->table = unwind_table_new(file, machine);
+	m->debug = unwind_table_new_debug(file, machine);
 	m->entry = module_entry(file);
 	if (m->entry)
 		m->entry += m->info.bias;

@@ -9,6 +9,7 @@ struct code_module {
 	struct unwind_module_info info;
 	struct mapping mapping;	    /* of its code; the path is our own */
 	struct unwind_table *table; /* NULL: no rules */
+	struct unwind_table *debug; /* of .debug_frame; mostly NULL */
 	/* Asked for when code without rules is met. */
 	struct module_function *functions;
 	size_t function_count;

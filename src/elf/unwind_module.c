@@ -2,7 +2,7 @@
  * with its defaults, loaded with it, and found through the program headers, so
  * that it needs no sections. What has no .eh_frame_hdr is indexed by a scan.
  * .debug_frame is a section for debuggers, in what was built without tables for
- * exceptions (musl). */
+ * exceptions (musl); a file can have both, each for other functions. */
 #include "elf/unwind_module.h"
 
 #include <elf.h>
@@ -73,29 +73,40 @@ static bool load_by_scan(struct unwind_table *t, const struct module *file,
 	return true;
 }
 
-static bool load(struct unwind_table *t, const struct module *file)
+static struct unwind_table *keep(struct unwind_table *t, bool is_loaded)
 {
-	if (load_by_hdr(t, file) && t->index.count)
-		return true;
-	free(t->copy);
-	t->copy = NULL;
-	if (load_by_scan(t, file, ".eh_frame") && t->index.count)
-		return true;
-	free(t->copy);
-	t->copy = NULL;
-	return load_by_scan(t, file, ".debug_frame") && t->index.count;
+	if (is_loaded && t->index.count)
+		return t;
+	unwind_table_free(t);
+	return NULL;
+}
+
+static struct unwind_table *new_table(const struct unwind_machine *machine)
+{
+	struct unwind_table *t = xcalloc(1, sizeof(*t));
+
+	t->machine = machine;
+	return t;
 }
 
 struct unwind_table *unwind_table_new(const struct module *file,
 				      const struct unwind_machine *machine)
 {
-	struct unwind_table *t = xcalloc(1, sizeof(*t));
+	struct unwind_table *t = new_table(machine);
 
-	t->machine = machine;
-	if (load(t, file))
+	t = keep(t, load_by_hdr(t, file));
+	if (t)
 		return t;
-	unwind_table_free(t);
-	return NULL;
+	t = new_table(machine);
+	return keep(t, load_by_scan(t, file, ".eh_frame"));
+}
+
+struct unwind_table *unwind_table_new_debug(
+	const struct module *file, const struct unwind_machine *machine)
+{
+	struct unwind_table *t = new_table(machine);
+
+	return keep(t, load_by_scan(t, file, ".debug_frame"));
 }
 
 void unwind_table_free(struct unwind_table *t)

@@ -12,6 +12,9 @@ struct unwind_table;
  * holds no rules. */
 struct unwind_table *unwind_table_new(const struct module *file,
 				      const struct unwind_machine *machine);
+/* The same from .debug_frame, for functions that .eh_frame leaves out. */
+struct unwind_table *unwind_table_new_debug(
+	const struct module *file, const struct unwind_machine *machine);
 void unwind_table_free(struct unwind_table *t); /* NULL-safe */
 
 /* The rule at an address; one of CFA_NONE when there is none. */

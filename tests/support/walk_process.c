@@ -5,52 +5,14 @@
  *   thread TID END
  *   PC CFA MODULE+ADDRESS [return] [signal]
  *   ... */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 
-#include "elf/unwind.h"
 #include "os/process.h"
+#include "stopped.h"
 
 #define FRAMES_MAX 1024
-
-static bool get_registers(pid_t tid, struct unwind_registers *out)
-{
-	struct user_regs_struct regs;
-	struct iovec io = { &regs, sizeof(regs) };
-
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &io))
-		return false;
-#if defined(__x86_64__)
-	*out = (struct unwind_registers){ .pc = regs.rip,
-					  .sp = regs.rsp,
-					  .fp = regs.rbp,
-					  .rbx = regs.rbx,
-					  .r10 = regs.r10 };
-#else
-	*out = (struct unwind_registers){ .pc = regs.pc,
-					  .sp = regs.sp,
-					  .fp = regs.regs[29],
-					  .lr = regs.regs[30] };
-#endif
-	return true;
-}
-
-static bool stop(pid_t tid)
-{
-	int status;
-
-	if (ptrace(PTRACE_SEIZE, tid, 0, 0) ||
-	    ptrace(PTRACE_INTERRUPT, tid, 0, 0))
-		return false;
-	return waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status);
-}
 
 static void print_frame(const struct unwinder *u, const struct native_frame *f)
 {
@@ -70,7 +32,7 @@ static void print_thread(struct unwinder *u, pid_t tid)
 	enum unwind_end why;
 	uint32_t n;
 
-	if (!get_registers(tid, &regs))
+	if (!stopped_registers(tid, &regs))
 		return;
 	n = unwinder_walk(u, &regs, NULL, frames, FRAMES_MAX, &why);
 	printf("thread %d %s\n", (int)tid, ends[why]);
@@ -93,7 +55,7 @@ int main(int argc, char **argv)
 	}
 	n = process_threads(pid, &tids, &capacity);
 	for (int i = 0; i < n; i++)
-		if (!stop(tids[i]))
+		if (!stopped_stop(tids[i]))
 			tids[i] = 0;
 	for (int i = 0; i < n; i++)
 		if (tids[i])
