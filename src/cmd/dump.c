@@ -1,4 +1,5 @@
 /* pyrometer dump: every stack of a process now, or as its core file has it. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,14 +54,24 @@ static int take_core(struct snapshot **out, const char *path,
 	return status;
 }
 
+/* Without the permission for native stacks there are still Python's. */
+static struct native_options native_of_dump(void)
+{
+	struct native_options native = { .internals = how.internals };
+
+	if (how.native)
+		native.source = native_best_source();
+	if (how.native && native.source == REGISTERS_NONE)
+		fprintf(stderr, "pyrometer: %s\n", NATIVE_REFUSED);
+	return native;
+}
+
 /* A number is a process; everything else is a file. */
 static int take(struct snapshot **out, const char *word, struct error *err)
 {
 	struct snapshot_options options = {
 		.locals = how.locals,
-		.native = { .source = how.native ? native_best_source()
-						 : REGISTERS_NONE,
-			    .internals = how.internals },
+		.native = native_of_dump(),
 		.root = how.root,
 		.ends = how.all ? 0 : ENDS,
 	};

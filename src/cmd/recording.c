@@ -76,6 +76,7 @@ static struct native_options native_of(const struct recording_options *o)
 		native.source = REGISTERS_NONE;
 	else if (native.source == REGISTERS_NONE)
 		native.source = native_best_source();
+	native.refused = o->native && native.source == REGISTERS_NONE;
 	return native;
 }
 
