@@ -172,7 +172,7 @@ static void test_packed(void **state)
 			 ".gnu_debugdata=program.debug.xz bin/program && "
 			 "rm program.debug");
 	check_rooted(&w, address, &name_only, 1);
-	workshop_run(&w, "head -c 64 program.debug.xz >cut && objcopy "
+	workshop_run(&w, "head -c -4 program.debug.xz >cut && objcopy "
 			 "--remove-section .gnu_debugdata --add-section "
 			 ".gnu_debugdata=cut bin/program");
 	check_rooted(&w, address, NULL, 0);
