@@ -58,7 +58,7 @@ static int take(struct snapshot **out, const char *word, struct error *err)
 {
 	struct snapshot_options options = {
 		.locals = how.locals,
-		.native = { .source = how.native ? native_best_source()
+		.native = { .source = how.native ? REGISTERS_STOP
 						 : REGISTERS_NONE,
 			    .internals = how.internals },
 		.root = how.root,
@@ -73,6 +73,8 @@ static int take(struct snapshot **out, const char *word, struct error *err)
 				      "'%s' is no process id and no core file",
 				      word)
 			       : take_core(out, word, &options, err);
+	if (how.native)
+		options.native.source = native_best_source();
 	status = pids_parse_one(word, &pid, err);
 	return status < 0 ? status : snapshot_take(out, pid, &options, err);
 }
