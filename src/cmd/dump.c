@@ -55,7 +55,7 @@ static int take_core(struct snapshot **out, const char *path,
 }
 
 /* Without the permission for native stacks there are still Python's. */
-static struct native_options native_of_dump(void)
+static struct native_options native_of_process(void)
 {
 	struct native_options native = { .internals = how.internals };
 
@@ -71,7 +71,9 @@ static int take(struct snapshot **out, const char *word, struct error *err)
 {
 	struct snapshot_options options = {
 		.locals = how.locals,
-		.native = native_of_dump(),
+		.native = { .source = how.native ? REGISTERS_STOP
+						 : REGISTERS_NONE,
+			    .internals = how.internals },
 		.root = how.root,
 		.ends = how.all ? 0 : ENDS,
 	};
@@ -84,6 +86,7 @@ static int take(struct snapshot **out, const char *word, struct error *err)
 				      "'%s' is no process id and no core file",
 				      word)
 			       : take_core(out, word, &options, err);
+	options.native = native_of_process();
 	status = pids_parse_one(word, &pid, err);
 	return status < 0 ? status : snapshot_take(out, pid, &options, err);
 }

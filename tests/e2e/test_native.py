@@ -342,7 +342,7 @@ def test_the_recorder_is_killed(python, native, tmp_path, how):
         assert cpu_of(program.pid) - before >= 0.02 and program.process.poll() is None
 
 
-# ---- the same stacks, now ----
+# ---- the same stacks, now, and in a core file ----
 
 @SOME
 def test_dump(python, native):
@@ -358,3 +358,26 @@ def test_dump(python, native):
         assert function in threads[name], threads
         if name != "burner":
             assert threads[name].index(function) < threads[name].index("wait_for")
+
+
+@SOME
+def test_core_file(python, native, tmp_path):
+    if python.root or not shutil.which("gcore"):
+        pytest.skip("gcore (of gdb) does not read this")
+    program = native(python, "native_threads")
+    subprocess.run(["gcore", "-o", tmp_path / "core", str(program.pid)], check=True,
+                   capture_output=True, timeout=PATIENCE)
+    done = pyrometer("dump", "-n", "--json", tmp_path / f"core.{program.pid}")
+    assert done.returncode == 0, done.stderr
+    threads = json.loads(done.stdout)["processes"][0]["threads"]
+    stacks = [[frame["function"] for frame in thread["frames"]] for thread in threads]
+    for function, mark in (("in_read", "<waiting: read>"), ("in_poll", "<waiting: poll>"),
+                           ("in_futex", "<waiting: futex>")):
+        [found] = [stack for stack in stacks if function in stack]
+        assert found[0] == mark and found.index(function) < found.index("wait_for")
+    [alone] = [stack for stack in stacks if "burn_alone" in stack]
+    assert "main" not in alone
+    for thread in threads:
+        lines = [(frame["function"], frame["line"]) for frame in thread["frames"]]
+        if ("burn_alone" in dict(lines)):
+            assert dict(lines)["churn"] in (line_of("churn"), line_of("churn") - 1)
