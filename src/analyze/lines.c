@@ -42,7 +42,8 @@ static void key_functions(struct line_keys *k, const struct reader *reader)
 		const struct function_info *f = reader_function(reader, i);
 
 		k->file_of_function[i] =
-			f->kind == FUNCTION_PYTHON
+			f->kind == FUNCTION_PYTHON ||
+					(f->kind == FUNCTION_NATIVE && *f->file)
 				? intern_string(&k->files, f->file)
 				: ID_NONE;
 	}

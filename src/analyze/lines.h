@@ -23,7 +23,8 @@ struct lines {
 	uint32_t n_files;
 };
 
-/* Python frames only; frames without a line are left out. In the arena. */
+/* Python frames, and native ones of which the file is known; frames without a
+ * line are left out. In the arena. */
 int lines_count(struct lines *out, struct profile *p, struct arena *arena,
 		struct error *err);
 

@@ -110,19 +110,48 @@ bool origin_is_library(const struct function_info *function)
 	return false;
 }
 
+/* How much of "libc.so.6" or "_json.cpython-312-x86_64-linux-gnu.so" is the
+ * library's name. */
+static size_t library_name_length(const char *name)
+{
+	static const char *const ends[] = { ".so", ".cpython-", ".abi3", "/" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const char *at = strstr(name, ends[i]);
+
+		if (at && (size_t)(at - name) < n)
+			n = (size_t)(at - name);
+	}
+	return n;
+}
+
+static void native_package(const char *module, struct buffer *out)
+{
+	static const char dynload[] = "lib-dynload/";
+	const char *rest = in_library(module), *slash = strrchr(module, '/');
+
+	if (rest && !strncmp(rest, dynload, strlen(dynload)))
+		rest += strlen(dynload);
+	if (!rest)
+		rest = slash ? slash + 1 : module;
+	buffer_add(out, rest, library_name_length(rest));
+}
+
 void origin_package(const struct function_info *function, struct buffer *out)
 {
-	bool native = function->kind == FUNCTION_NATIVE;
-	const char *path = native ? function->module : function->file;
+	const char *path = function->file;
 	const char *rest = in_library(path), *slash = strrchr(path, '/');
 
 	if (function->kind == FUNCTION_KERNEL) {
 		buffer_add_string(out, "kernel");
-		return;
+	} else if (function->kind == FUNCTION_NATIVE) {
+		native_package(function->module, out);
+	} else {
+		if (!rest)
+			rest = slash ? slash + 1 : path;
+		buffer_add(out, rest, strcspn(rest, "/.>"));
 	}
-	if (!rest)
-		rest = slash ? slash + 1 : path;
-	buffer_add(out, rest, strcspn(rest, "/.>"));
 }
 
 /* How long a directory both paths begin with; `n` of `a` may count. */
@@ -167,4 +196,15 @@ const char *origin_short_path(const char *file, size_t base)
 	return file[0] == '/' && strlen(file) > base && !is_launcher(file)
 		       ? file + base
 		       : file;
+}
+
+const char *origin_short_file(const struct function_info *function, size_t base)
+{
+	const char *file = function->file, *at = strrchr(file, '/');
+
+	if (function->kind == FUNCTION_PYTHON)
+		return origin_short_path(file, base);
+	while (at && at > file && *--at != '/')
+		;
+	return at ? at + (*at == '/') : file;
 }

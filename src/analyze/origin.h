@@ -14,12 +14,19 @@
  * has no file to tell by (exec'd code, "<stdin>") is the user's. */
 bool origin_is_library(const struct function_info *function);
 
-/* Append the package or module of a library function: "json", "numpy". */
+/* Append the package or module of a library function: "json", "numpy", of
+ * native code the library's name: "libc", "libpython3.12". */
 void origin_package(const struct function_info *function, struct buffer *out);
 
 /* The length of the directory (with its slash) that all files of the user's own
  * code in the recording have in common. */
 size_t origin_base(const struct reader *reader);
+
+/* The part of a function's file that tells people most: of Python code as
+ * origin_short_path has it, of native code the last directory and the name,
+ * since where a library was compiled tells nobody anything. Points into it. */
+const char *origin_short_file(const struct function_info *function,
+			      size_t base);
 
 /* The part of a path that tells people most: from the package on for library
  * code, without the first `base` bytes for the rest. Points into `file`. */

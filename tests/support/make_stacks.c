@@ -4,8 +4,9 @@
  *
  *   thread TAB state TAB ticks TAB frame RS frame RS ...   outermost first
  *
- * A frame is `name US file US first line US line` (US is byte 0x1f, RS 0x1e);
- * a name may hold any other byte. `state` is a number of enum sample_state. A
+ * A frame is `name US file US first line US line [US kind US module]` (US is
+ * byte 0x1f, RS 0x1e, kind a number of enum function_kind); a name may hold any
+ * other byte. `state` is a number of enum sample_state. A
  * thread is a name; it is made when it is first met, the first one is the main
  * thread. Ticks are 1 ms apart; each line has its ticks for itself, except that
  * a thread with a "&" before its name shares those of the line before it. A
@@ -66,12 +67,15 @@ static uint32_t find_thread(struct making *m, const char *name)
 static uint32_t make_frame(struct making *m, char *text)
 {
 	struct function_info info = { .module = "" };
-	uint32_t line;
+	uint32_t line, kind;
 
 	info.name = next_field(&text, "\x1f");
 	info.file = next_field(&text, "\x1f");
 	info.line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
 	line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
+	kind = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
+	info.kind = kind <= FUNCTION_MARK ? kind : FUNCTION_PYTHON;
+	info.module = next_field(&text, "\x1f");
 	return writer_frame(m->writer, writer_function(m->writer, &info), line);
 }
 
