@@ -3,14 +3,16 @@
 // panning only moves pictures.
 import { ask } from "./ask.js";
 import { LANE_NAMES, ink, laneColours } from "./colour.js";
+import { moment } from "./detail.js";
 import { change, state } from "./state.js";
 import { info, recording, threadName } from "./names.js";
-import { make, seconds } from "./text.js";
+import { make, notify, say, seconds, showTip } from "./text.js";
 
 const BUCKETS = 512; // of a tile
 const TILES = 24; // that are kept
 const STATES = 6; // the last: with the chosen function on the stack
 const MARKED = 5;
+const WAITING = 1; // of LANE_NAMES
 const MARK = 3; // px of a lane, for it
 const AXIS = 22; // px
 // What is drawn first, at the foot of a lane: GIL, CPU, GC, waiting, off.
@@ -33,6 +35,8 @@ export class Timeline {
 		this.frame = 0;
 		this.asking = 0;
 		this.drag = null;
+		/** Fingers on it, by their ids: where they are. @type {Map<number, number>} */
+		this.fingers = new Map();
 		this.rows = [];
 		this.cursor = -1; // the row that keys act on
 		this.listen();
@@ -115,8 +119,13 @@ export class Timeline {
 		const span = BUCKETS * 2 ** level;
 		const list = [];
 		for (let i = Math.floor(this.left / span); i * span < this.right; i++)
-			list.push({ key: `${level}/${i}/${state.function}`, from: i * span, to: (i + 1) * span });
+			list.push({ key: `${level}/${i}/${state.function}/${this.pattern()}`, from: i * span, to: (i + 1) * span });
 		return list;
+	}
+
+	/** What is marked when no function is chosen: what the search finds. */
+	pattern() {
+		return state.function === "" ? state.q : "";
 	}
 
 	/** One question at a time, so that frames are not held up. */
@@ -125,11 +134,12 @@ export class Timeline {
 		const asked = ++this.asking;
 		await new Promise((resolve) => setTimeout(resolve, 0));
 		try {
-			const answer = await ask("timeline", { file: state.file, from: tile.from, to: tile.to, buckets: BUCKETS, function: state.function });
+			const answer = await ask("timeline", { file: state.file, from: tile.from, to: tile.to, buckets: BUCKETS, function: state.function, q: this.pattern() });
 			this.tiles.set(tile.key, this.render(answer.lanes));
 			if (this.tiles.size > TILES) this.tiles.delete(this.tiles.keys().next().value);
-		} catch {
+		} catch (error) {
 			this.tiles.set(tile.key, { canvas: null, lanes: new Map() });
+			notify(error.message);
 		}
 		if (asked === this.asking) this.asking = 0;
 		this.redraw();
@@ -298,7 +308,25 @@ export class Timeline {
 		if (row < 0 || x < this.gutter || y < AXIS - this.rowHeight) return;
 		context.strokeStyle = ink("ink");
 		context.lineWidth = 1.5;
+		this.drawHolder(context, x, y);
 		context.strokeRect(x - 2, y + 1, 4, this.rowHeight - 2);
+	}
+
+	/** From a thread that waits for the GIL to the one that has it. */
+	drawHolder(context, x, y) {
+		const row = moment?.lane === WAITING ? this.rows.findIndex((r) => r.thread === moment.holder) : -1;
+		if (row < 0) return;
+		const there = AXIS + row * this.rowHeight - this.element.scrollTop, half = this.rowHeight / 2;
+		context.beginPath();
+		context.moveTo(x, y + half);
+		context.lineTo(x, Math.max(AXIS, there + half));
+		context.stroke();
+		if (there < AXIS - half) return;
+		context.beginPath();
+		context.arc(x, there + half, 4, 0, 2 * Math.PI);
+		context.fillStyle = ink("paper");
+		context.fill();
+		context.stroke();
 	}
 
 	chosenThreads() {
@@ -322,7 +350,8 @@ export class Timeline {
 		e.addEventListener("pointerdown", (event) => this.down(event));
 		e.addEventListener("pointermove", (event) => this.move(event));
 		e.addEventListener("pointerup", (event) => this.up(event));
-		e.addEventListener("pointerleave", () => { document.getElementById("tip").hidden = true; });
+		e.addEventListener("pointercancel", (event) => { this.fingers.delete(event.pointerId); this.drag = null; this.redraw(); });
+		e.addEventListener("pointerleave", () => showTip(null, "", []));
 		e.addEventListener("dblclick", (event) => {
 			if (this.xAt(event) < this.gutter) return;
 			if (state.to) this.setWindow(Number(state.from || 0), Number(state.to));
@@ -342,6 +371,8 @@ export class Timeline {
 	down(event) {
 		const x = this.xAt(event);
 		if (event.button || x < this.gutter) return;
+		if (event.pointerType === "touch") this.fingers.set(event.pointerId, x);
+		if (this.fingers.size === 2) return this.startPinch();
 		const onAxis = event.clientY - this.element.getBoundingClientRect().top < AXIS;
 		const t = this.timeAt(x);
 		this.drag = onAxis || event.shiftKey ? { kind: "pan", x, left: this.left, right: this.right }
@@ -351,7 +382,9 @@ export class Timeline {
 
 	move(event) {
 		const x = this.xAt(event), drag = this.drag;
+		if (this.fingers.has(event.pointerId)) this.fingers.set(event.pointerId, x);
 		if (!drag) return this.tip(event);
+		if (drag.kind === "pinch") return this.pinch(drag);
 		if (drag.kind === "pan") {
 			const by = (drag.x - x) / this.width * (drag.right - drag.left);
 			const move = Math.max(-drag.left, Math.min(by, this.length - drag.right));
@@ -365,12 +398,28 @@ export class Timeline {
 
 	up(event) {
 		const drag = this.drag;
+		this.fingers.delete(event.pointerId);
 		this.drag = null;
 		if (!drag) return this.pickName(event);
 		if (drag.kind !== "brush") return;
 		if (drag.still) this.pick(event);
 		else change({ from: Math.round(Math.min(drag.a, drag.b)), to: Math.round(Math.max(drag.a, drag.b)) });
 		this.redraw();
+	}
+
+	/** Two fingers: what is below each stays below it. */
+	startPinch() {
+		const [a, b] = [...this.fingers.values()].sort((p, q) => p - q);
+		this.drag = { kind: "pinch", a: this.timeAt(a), b: this.timeAt(b) };
+		this.redraw();
+	}
+
+	pinch(drag) {
+		const [a, b] = [...this.fingers.values()].sort((p, q) => p - q);
+		if (b - a < 8) return;
+		const scale = (drag.b - drag.a) / (b - a);
+		const left = drag.a - (a - this.gutter) * scale;
+		this.setWindow(left, left + this.width * scale);
 	}
 
 	pick(event) {
@@ -384,12 +433,22 @@ export class Timeline {
 		if (row?.thread !== undefined) this.acts.moment(row.thread, Math.round((this.left + this.right) / 2));
 	}
 
+	/** From the chosen moment to the next sample, or to the next that differs. */
+	step(way, other) {
+		if (!moment?.found) return this.cursor < 0 ? this.moveTo(0) : this.pickMiddle();
+		const period = recording().period || recording().duration / Math.max(recording().ticks, 1);
+		const from = !other ? moment.when : way > 0 ? moment.last : moment.first;
+		const at = Math.round(Math.max(0, Math.min(this.length, from + way * period)));
+		if (at < this.left || at > this.right) this.setWindow(at - (this.right - this.left) / 2, at + (this.right - this.left) / 2);
+		this.acts.moment(Number(state.thread), at);
+	}
+
 	moveTo(row) {
 		this.cursor = Math.max(0, Math.min(row, this.rows.length - 1));
 		const top = this.cursor * this.rowHeight, view = this.element.clientHeight - AXIS;
 		if (top < this.element.scrollTop) this.element.scrollTop = top;
 		if (top + this.rowHeight > this.element.scrollTop + view) this.element.scrollTop = top + this.rowHeight - view;
-		document.getElementById("said").textContent = this.rowName(this.rows[this.cursor]);
+		say(this.rowName(this.rows[this.cursor]));
 		this.redraw();
 	}
 
@@ -418,14 +477,24 @@ export class Timeline {
 	}
 
 	tip(event) {
-		const tip = document.getElementById("tip"), row = this.rowAt(event), x = this.xAt(event);
-		tip.hidden = !row || event.pointerType === "touch";
-		if (tip.hidden) return;
-		const name = this.rowName(row);
-		const line = x < this.gutter ? "Click to see only this; Shift adds" : `at ${seconds(this.timeAt(x) / 1e9)}${this.stateAt(row, x)}`;
-		tip.replaceChildren(make("b", {}, name), make("span", {}, line));
-		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
-		tip.style.top = `${event.clientY + 18}px`;
+		const row = this.rowAt(event), x = this.xAt(event), named = x < this.gutter;
+		this.element.style.cursor = named && row ? "pointer" : row ? "crosshair" : "grab";
+		if (!row) return showTip(event, "", []);
+		const lines = named ? ["Click to see only this; Shift adds", this.aboutRow(row)]
+			: [`at ${seconds(this.timeAt(x) / 1e9)}${this.stateAt(row, x)}`, ...this.markersAt(x)];
+		showTip(event, this.rowName(row), lines.filter((line) => line));
+	}
+
+	aboutRow(row) {
+		if (row.thread === undefined) return info.processes[row.process].python && `Python ${info.processes[row.process].python}`;
+		return info.threads[row.thread].tid ? `thread ${info.threads[row.thread].tid}` : "";
+	}
+
+	/** Markers below the pointer, a few pixels wide at least. */
+	markersAt(x) {
+		const from = this.timeAt(x - 3), to = this.timeAt(x + 3);
+		return info.markers.filter((marker) => marker.end >= from && marker.start <= to).slice(0, 4)
+			.map((marker) => [marker.name, marker.text, marker.end > marker.start ? seconds((marker.end - marker.start) / 1e9) : ""].filter((text) => text).join(": "));
 	}
 
 	/** The state that most of the bucket under the pointer has. */
@@ -448,6 +517,7 @@ export class Timeline {
 			ArrowUp: () => this.moveTo(this.cursor - 1), ArrowDown: () => this.moveTo(this.cursor + 1),
 			x: () => this.filterRow(this.rows[this.cursor], event.shiftKey), X: () => this.filterRow(this.rows[this.cursor], true),
 			" ": () => this.pickMiddle(),
+			",": () => this.step(-1, false), ".": () => this.step(1, false), "<": () => this.step(-1, true), ">": () => this.step(1, true),
 			0: () => this.setWindow(0, this.length),
 			Enter: () => { if (state.to) this.setWindow(Number(state.from || 0), Number(state.to)); else change({ from: Math.round(this.left), to: Math.round(this.right) }); },
 		};
