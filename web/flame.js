@@ -270,7 +270,7 @@ function timeModel(answers, threads) {
 			model.id[model.id.length - 1] = threads[t];
 		}
 		addThread(model, { ...answer, thread: threads[t] }, rows);
-		rows += answer.deepest + (several && answer.boxes.length ? 1 : 0);
+		rows += answer.deepest;
 	});
 	const column = (to - from) / COLUMNS, timeOf = (at) => Math.round(from + at * column);
 	const look = looks(model.kind, model.id);

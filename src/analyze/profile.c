@@ -275,12 +275,13 @@ uint64_t profile_recorded_until(const struct reader *reader)
 }
 
 /* A tick stands for the time between ticks as it came out, not as it was asked
- * for: what was missed is spread over what was seen. */
+ * for: what was missed is spread over what was seen. Of a recording that broke
+ * off the recorder's last count is older than its last samples. */
 static double seconds_per_tick(const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
 
-	if (info->ticks && info->duration)
+	if (info->ticks && info->duration && (info->complete || !info->period))
 		return (double)info->duration / (double)info->ticks /
 		       NS_PER_SECOND;
 	return (double)info->period / NS_PER_SECOND;
