@@ -212,7 +212,12 @@ export class FlameView {
 		if (this.model?.n && this.boxes.element.isConnected) this.boxes.show(this.model, state.upward !== "");
 	}
 
-	redraw() { this.boxes.redraw(); }
+	/** A function that was chosen elsewhere takes the cursor along. */
+	redraw() {
+		if (state.function !== "" && this.model && !this.model.chosen(this.boxes.cursor)) this.boxes.cursor = this.boxes.widestChosen();
+		this.boxes.redraw();
+	}
+
 	find(step) { this.boxes.findHit(step); }
 
 	choose(i) {

@@ -49,6 +49,7 @@ const views = {};
 /** @type {Timeline} */
 let timeline;
 let drawing = 0;
+let settled = Promise.resolve(); // when the last change is on the screen
 
 function viewOf(name) {
 	const row = VIEWS.find(([key]) => key === name) ?? VIEWS[0];
@@ -299,7 +300,7 @@ function listenToSearch() {
 		if (event.key !== "Enter") return;
 		clearTimeout(wait);
 		change({ q: field.value }, true);
-		await runSearch();
+		await settled;
 		focusView();
 		findHit(1);
 	});
@@ -329,7 +330,7 @@ async function start() {
 	await open();
 	await loadRecording();
 	searchField().value = state.q;
-	onChange(changed);
+	onChange((what) => { settled = changed(what); });
 	listen();
 	showLegend();
 	showTabs();
