@@ -124,7 +124,7 @@ function showFilters() {
 }
 
 function factsOf(r, counted) {
-	const all = Math.max(r.samples, counted.samples); // who broke off has not counted to the end
+	const all = Math.max(r.samples, counted.all); // who broke off has not counted to the end
 	const parts = [`${count(counted.samples)} of ${count(all)} samples`, `${seconds(r.duration / 1e9)} at ${r.period ? `${count(Math.round(1e9 / r.period))} Hz` : "full speed"}`];
 	if (r.missed) parts.push(`${percent(r.missed / Math.max(r.ticks + r.missed, 1))} of ticks missed`);
 	if (r.torn) parts.push(`${percent(r.torn / Math.max(r.samples, 1))} torn`);

@@ -44,7 +44,7 @@ export class SandwichView {
 
 	pictures() {
 		const f = fn(this.id), { total, self, samples, second, callers, callees } = this.answer;
-		if (!total) return [emptyNote(f.name, "has no samples with these filters. Esc takes them away.")];
+		if (!total) return [emptyNote(f.name, "No samples with these filters. Esc takes them away.")];
 		const share = (n) => percent(n / Math.max(samples, 1));
 		const alone = (boxes, text) => (boxes.id.length > 1 ? "" : make("small", {}, text));
 		return [this.Callers.element,

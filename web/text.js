@@ -89,7 +89,7 @@ export function swatch(colour, text, title) {
 
 /** A place where nothing is to be seen, and why. */
 export function emptyNote(title, text) {
-	return make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, text));
+	return make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, text.charAt(0).toUpperCase() + text.slice(1)));
 }
 
 /** Hand a file to the reader. */

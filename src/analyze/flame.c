@@ -85,12 +85,17 @@ static uint64_t gc_of(const struct building *b, uint32_t node)
 	return b->gc ? b->gc[node] : 0;
 }
 
-/* Collecting garbage is no function, but a box of its own. */
-static void add_gc(struct building *b, uint32_t place, uint64_t samples)
+/* Samples of something below a place. The child comes first: to make it may
+ * move the nodes. */
+static void add_below(struct flame *f, uint32_t place, enum flame_kind kind,
+		      uint64_t samples)
 {
-	if (samples)
-		b->flame->nodes[flame_child(b->flame, place, FLAME_GC, 0)]
-			.self += samples;
+	uint32_t child;
+
+	if (!samples)
+		return;
+	child = flame_child(f, place, kind, 0);
+	f->nodes[child].self += samples;
 }
 
 /* Nodes come level by level, so that it is known how wide the caller is. What a
@@ -109,7 +114,8 @@ static void add_stack(struct building *b, uint32_t base, uint32_t node,
 	f->nodes[place].self += self - gc_of(b, node);
 	if (place != above)
 		f->nodes[place].total += total;
-	add_gc(b, place, gc_of(b, node));
+	/* Collecting garbage is no function, but a box of its own. */
+	add_below(f, place, FLAME_GC, gc_of(b, node));
 }
 
 /* The outermost frame of the library code that a frame is in; of the user's own
@@ -222,13 +228,6 @@ static void order_nodes(struct building *b, const uint32_t *nodes, uint32_t n)
 	free(starts);
 }
 
-static void add_no_stack(struct flame *f, uint32_t base, uint64_t samples)
-{
-	if (samples)
-		f->nodes[flame_child(f, base, FLAME_NO_STACK, 0)].self +=
-			samples;
-}
-
 /* Say what of each node was garbage collection: in one thread, or ID_NONE: in
  * all. Undone by a second call with `sign` -1. */
 static void count_gc(struct building *b, const struct profile *p,
@@ -255,7 +254,7 @@ static void add_together(struct building *b, const struct profile *p,
 	for (uint32_t i = 0; i < n; i++)
 		add(b, 0, b->order[i], p->self[b->order[i]],
 		    p->total[b->order[i]]);
-	add_no_stack(b->flame, 0, p->no_stack);
+	add_below(b->flame, 0, FLAME_NO_STACK, p->no_stack);
 }
 
 static void add_threads(struct building *b, const struct profile *p,
@@ -277,7 +276,7 @@ static void add_threads(struct building *b, const struct profile *p,
 		for (uint32_t i = 0; i < spread.n_nodes; i++)
 			add(b, base, b->order[i], spread.self[b->order[i]],
 			    spread.total[b->order[i]]);
-		add_no_stack(b->flame, base, spread.no_stack);
+		add_below(b->flame, base, FLAME_NO_STACK, spread.no_stack);
 		count_gc(b, p, t, -1);
 		spread_clear(&spread);
 	}
@@ -411,6 +410,8 @@ static void place_around(struct around *a, uint32_t i)
 {
 	uint32_t parent = a->tree->nodes[i].parent;
 	bool joins = is_folded(a, i) && is_folded(a, parent);
+	uint64_t self = a->tree->nodes[i].self;
+	uint32_t place;
 
 	a->place[i] = ID_NONE;
 	if (!joins)
@@ -419,8 +420,10 @@ static void place_around(struct around *a, uint32_t i)
 		a->anchor[i] = a->anchor[parent];
 	else
 		a->place[i] = settle(a, parent);
-	if (a->tree->nodes[i].self)
-		a->flame->nodes[settle(a, i)].self += a->tree->nodes[i].self;
+	if (!self)
+		return;
+	place = settle(a, i); /* may move the nodes */
+	a->flame->nodes[place].self += self;
 }
 
 void flame_around(struct flame *f, const struct profile *p,

@@ -255,6 +255,35 @@ static void shows_garbage_collection(void **state)
 	fake_end(&f);
 }
 
+/* Many boxes, so that their list grows under every hand that holds it. */
+static void loses_no_sample(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct flame flame;
+	char stack[32];
+
+	for (int i = 0; i < 300; i++) {
+		snprintf(stack, sizeof(stack), "main;f%d;g%d", i, i);
+		fake_tick(&f);
+		fake_see(&f, t, fake_stack(&f, stack), FAKE_CPU | STATE_GC);
+		if (i % 16 == 0) {
+			fake_tick(&f);
+			fake_see(&f, t, ID_NONE, 0);
+		}
+	}
+	fake_profile(&f, NULL);
+	for (int i = 0; i < 4; i++) {
+		struct flame_options options = { .inverted = i & 1,
+						 .mine = i & 2 };
+
+		flame_build(&flame, f.profile, NULL, &options);
+		assert_int_equal(flame.nodes[0].total, f.profile->samples);
+		flame_release(&flame);
+	}
+	fake_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +297,7 @@ int main(void)
 		cmocka_unit_test(goes_around_a_function),
 		cmocka_unit_test(goes_around_with_libraries_folded),
 		cmocka_unit_test(shows_garbage_collection),
+		cmocka_unit_test(loses_no_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -600,7 +600,7 @@ scenario("a server that has gone", async (page) => {
   if (page.url().startsWith("file:")) return; // nobody to lose
   await page.route("**/q?*", (route) => route.abort());
   await page.keyboard.press("p");
-  await eventually(() => text(page, "main"), /This cannot be shown\s+the server has gone; start pyrometer view again/);
+  await eventually(() => text(page, "main"), /This cannot be shown\s+The server has gone; start pyrometer view again/);
   await page.unroute("**/q?*");
   await page.keyboard.press("w");
   await eventually(() => boxAt(page, 0.1, 1), "main");
