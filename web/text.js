@@ -1,11 +1,13 @@
 // Numbers for people, and elements with text that stays text.
 
+/** Seconds, from how many on it is used, and its name. @type {[number, number, string][]} */
+const UNITS = [[3600, 7200, "h"], [60, 600, "min"], [1, 1, "s"], [1e-3, 1e-3, "ms"], [1e-6, 1e-6, "\u00b5s"], [1e-9, 1e-9, "ns"]];
+
 /** @param {number} seconds */
 export function seconds(seconds) {
-	const units = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]];
-	for (const [size, unit] of units)
-		if (Math.abs(seconds) >= Number(size) * 0.9995)
-			return `${digits(seconds / Number(size))} ${unit}`;
+	for (const [size, least, unit] of UNITS)
+		if (Math.abs(seconds) >= least * 0.9995)
+			return `${digits(seconds / size)} ${unit}`;
 	return seconds ? `${digits(seconds * 1e9)} ns` : "0 s";
 }
 

@@ -272,13 +272,12 @@ export class Timeline {
 		context.fillStyle = ink("paper");
 		context.fillRect(0, 0, width, AXIS);
 		const span = this.right - this.left;
-		const rough = span / Math.max(2, this.width / 110), power = 10 ** Math.floor(Math.log10(rough));
-		const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
+		const step = stepFor(span / Math.max(2, this.width / 110));
 		context.fillStyle = ink("soft");
 		for (let t = Math.ceil(this.left / step) * step; t <= this.right; t += step) {
 			const x = this.xOf(t);
 			context.fillRect(x, AXIS - 5, 1, 5);
-			context.fillText(stamp(t, step), x + 4, AXIS / 2 - 1);
+			context.fillText(stamp(t, step, this.length), x + 4, AXIS / 2 - 1);
 		}
 		context.fillText(cut(context, `${seconds(span / 1e9)} in sight`, this.gutter - 16), 8, AXIS / 2 - 1);
 		context.fillStyle = ink("line");
@@ -548,9 +547,21 @@ function paintLane(pixels, width, top, height, text, colours) {
 	}
 }
 
-function stamp(ns, step) {
+/** A round time that is not shorter: 1, 2, 5, 10 ... below a minute, then as on clocks. */
+function stepFor(ns) {
+	const long = [60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400].find((s) => s * 1e9 >= ns);
+	if (ns > 30e9) return (long ?? Math.ceil(ns / 86400e9) * 86400) * 1e9;
+	const power = 10 ** Math.floor(Math.log10(ns));
+	return [1, 2, 5, 10].find((m) => m * power >= ns) * power;
+}
+
+/** Of recordings of ten minutes and more as on clocks. */
+function stamp(ns, step, length) {
 	const places = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step))));
-	return `${(ns / 1e9).toFixed(places)} s`;
+	if (length < 600e9) return `${(ns / 1e9).toFixed(places)} s`;
+	const whole = Math.floor(ns / 1e9 + 1e-9), rest = (ns / 1e9 - Math.floor(whole / 60) * 60).toFixed(places);
+	const two = (text) => String(text).padStart(places ? places + 3 : 2, "0");
+	return `${Math.floor(whole / 3600)}:${String(Math.floor(whole / 60) % 60).padStart(2, "0")}:${two(rest)}`;
 }
 
 function cut(context, text, room) {

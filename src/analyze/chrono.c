@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analyze/origin.h"
+#include "analyze/spans.h"
 #include "analyze/timeline.h"
 #include "base/alloc.h"
-#include "base/clock.h"
 
 #define LEVELS 1024 /* deeper boxes are left out */
 
@@ -22,18 +22,21 @@ struct choosing {
 	const struct profile *profile;
 	uint32_t thread, n_columns;
 	struct column *columns;
-	double from, width, reach;
+	struct spans spans;
+	double from, width;
 };
 
 static int choose_run(void *context, const struct run *run, uint64_t first,
 		      uint64_t last)
 {
 	struct choosing *c = context;
-	double low = ((double)first - c->reach - c->from) / c->width;
-	double high = ((double)last + c->reach - c->from) / c->width;
+	double low, high;
 
 	if (run->thread != c->thread)
 		return 0;
+	spans_of(&c->spans, run, first, last, &low, &high);
+	low = (low - c->from) / c->width;
+	high = (high - c->from) / c->width;
 	low = low < 0 ? 0 : low;
 	high = high > c->n_columns ? c->n_columns : high;
 	for (uint32_t i = (uint32_t)low; i < high; i++) {
@@ -163,11 +166,11 @@ int chrono_count(struct chrono *out, struct profile *p, uint32_t thread,
 		.columns = xcalloc(n_columns, sizeof(*c.columns)),
 		.from = (double)p->filter.from,
 		.width = (double)(p->filter.to - p->filter.from) / n_columns,
-		.reach = p->seconds_per_sample * NS_PER_SECOND / 2,
 	};
 	struct joining *j = xcalloc(1, sizeof(*j));
-	int status = profile_each_run(p, choose_run, &c, err);
+	int status;
 
+	status = spans_each_run(&c.spans, p, choose_run, &c, err);
 	*out = (struct chrono){ 0 };
 	j->out = out;
 	j->profile = p;

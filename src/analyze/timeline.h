@@ -1,9 +1,8 @@
 /* What every thread did in time: its states in buckets of a window, a single
  * moment of it, and its stacks in the order in which they were seen.
  *
- * A sample stands for the time halfway to the ticks before and after it, so
- * that a window may be as narrow as one sample and ticks that were missed stay
- * blank. */
+ * A sample stands for a time (spans.h), so that a window may be as narrow as
+ * one sample and ticks that were missed stay blank. */
 #ifndef PYROMETER_ANALYZE_TIMELINE_H
 #define PYROMETER_ANALYZE_TIMELINE_H
 

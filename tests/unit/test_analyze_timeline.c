@@ -91,6 +91,73 @@ static void names_who_held_the_gil(void **state)
 	fake_end(&f);
 }
 
+static void is_box(const struct chrono *c, const struct fake *f, uint32_t i,
+		   const char *name, uint32_t depth, uint32_t start,
+		   uint32_t end)
+{
+	const struct chrono_box *b = &c->items[i];
+
+	assert_string_equal(reader_function(f->reader, b->function)->name,
+			    name);
+	assert_int_equal(b->depth, depth);
+	assert_int_equal(b->start, start);
+	assert_int_equal(b->end, end);
+}
+
+/* Sixteen blocks of four ticks, of which every fourth is read. */
+static void stands_for_what_is_passed_over(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct chrono_options plain = { 0 };
+	struct profile_filter filter;
+	struct timeline lanes;
+	struct profile *p;
+	struct chrono c;
+
+	for (int i = 0; i < 16; i++) {
+		fake_run(&f, t, fake_stack(&f, "main"), 4);
+		writer_flush(f.writer, NULL);
+	}
+	profile_free(window(&f, &filter, 0, 64 * MS));
+	filter.stride = 4;
+	p = profile_uncounted(f.reader, &filter);
+	assert_int_equal(timeline_count(&lanes, p, 32, NULL, NULL), 0);
+	for (int i = 0; i < 32; i++)
+		assert_float_equal(lanes.lanes[0][i][LANE_GIL], 1, 0.05);
+	timeline_release(&lanes);
+	assert_int_equal(chrono_count(&c, p, t, 32, &plain, NULL), 0);
+	assert_int_equal(c.count, 1);
+	is_box(&c, &f, 0, "main", 0, 0, 32);
+	chrono_release(&c);
+	profile_free(p);
+	fake_end(&f);
+}
+
+/* Ticks that are a tenth of a period early or late leave no gaps. */
+static void forgives_ticks_that_are_late(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct profile_filter filter;
+	struct timeline lanes;
+	struct profile *p;
+
+	for (int i = 0; i < 20; i++) {
+		writer_tick(f.writer,
+			    FAKE_START + f.ticks++ * MS + (i % 3 ? MS / 5 : 0));
+		fake_see(&f, t, fake_stack(&f, i % 2 ? "odd" : "even"),
+			 FAKE_CPU);
+	}
+	p = window(&f, &filter, 3 * MS / 2, 37 * MS / 2);
+	assert_int_equal(timeline_count(&lanes, p, 340, NULL, NULL), 0);
+	for (int i = 0; i < 340; i++)
+		assert_float_equal(lanes.lanes[0][i][LANE_GIL], 1, 0.01);
+	timeline_release(&lanes);
+	profile_free(p);
+	fake_end(&f);
+}
+
 /* Of B's four waits A was seen in three, of which two are in the window. */
 static void counts_who_held_the_gil(void **state)
 {
@@ -126,19 +193,6 @@ static void counts_who_held_the_gil(void **state)
 	assert_int_equal(w.samples, 0);
 	waits_release(&w);
 	fake_end(&f);
-}
-
-static void is_box(const struct chrono *c, const struct fake *f, uint32_t i,
-		   const char *name, uint32_t depth, uint32_t start,
-		   uint32_t end)
-{
-	const struct chrono_box *b = &c->items[i];
-
-	assert_string_equal(reader_function(f->reader, b->function)->name,
-			    name);
-	assert_int_equal(b->depth, depth);
-	assert_int_equal(b->start, start);
-	assert_int_equal(b->end, end);
 }
 
 static void joins_what_neighbours_share(void **state)
@@ -201,6 +255,8 @@ int main(void)
 		cmocka_unit_test(counts_states_in_buckets),
 		cmocka_unit_test(shows_a_single_sample),
 		cmocka_unit_test(names_who_held_the_gil),
+		cmocka_unit_test(stands_for_what_is_passed_over),
+		cmocka_unit_test(forgives_ticks_that_are_late),
 		cmocka_unit_test(counts_who_held_the_gil),
 		cmocka_unit_test(joins_what_neighbours_share),
 		cmocka_unit_test(shows_collecting_and_inverted),
