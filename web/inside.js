@@ -102,7 +102,13 @@ async function startThread(code, files) {
 		waiting.set(++next, { resolve, reject });
 		thread.postMessage({ ...message, id: next });
 	});
-	const refused = new Promise((resolve) => { thread.onerror = (event) => { event.preventDefault(); resolve(true); }; });
+	const refused = new Promise((resolve) => {
+		thread.onerror = (event) => {
+			event.preventDefault();
+			resolve(true);
+			for (const { reject } of waiting.values()) reject(new Error("the engine has ended; open the page again"));
+		};
+	});
 	if (await Promise.race([refused, send({ code, files })])) return null;
 	return (request) => send({ request });
 }

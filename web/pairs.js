@@ -13,9 +13,8 @@ import { NOTHING, nameCell, rowStyle } from "./lists.js";
 
 export class SandwichView {
 	constructor() {
-		const boxes = (label) => new Boxes(label, { open: (i) => change({ function: this[label].model.id[i] }) });
-		this.Callers = boxes("Callers");
-		this.Callees = boxes("Callees");
+		this.callers = new Boxes("Callers", { open: (i) => change({ function: this.callers.model.id[i] }) });
+		this.callees = new Boxes("Callees", { open: (i) => change({ function: this.callees.model.id[i] }) });
 		this.top = { samples: 0, rows: [] };
 		const column = (key, title) => ({ key, title, number: true, width: "72px", by: (row) => row[key],
 			cell: (row) => percent(row[key] / Math.max(this.top.samples, 1)), bar: (row) => row[key] / Math.max(this.top.samples, 1) });
@@ -47,36 +46,36 @@ export class SandwichView {
 		if (!total) return [emptyNote(f.name, "No samples with these filters. Esc takes them away.")];
 		const share = (n) => percent(n / Math.max(samples, 1));
 		const alone = (boxes, text) => (boxes.id.length > 1 ? "" : make("small", {}, text));
-		return [this.Callers.element,
+		return [this.callers.element,
 			make("div", { class: "seam" }, make("span", {}, f.name), make("small", {}, place(f)),
 				make("small", {}, `total ${share(total)} (${seconds(total * second)}), self ${share(self)}`),
 				alone(callers, "called by nobody"), alone(callees, "calls nothing that was seen")),
-			this.Callees.element];
+			this.callees.element];
 	}
 
 	shown() {
 		this.table.show(this.rows);
-		if (!this.Callers.element.isConnected) return;
-		this.Callers.show(withoutRoot(treeModel(this.answer, this.answer.callers, [])), true);
-		this.Callees.show(withoutRoot(treeModel(this.answer, this.answer.callees, [])));
-		this.Callers.element.style.flex = `0 1 ${this.Callers.total()}px`; // no more than it needs
+		if (!this.callers.element.isConnected) return;
+		this.callers.show(withoutRoot(treeModel(this.answer, this.answer.callers, [])), true);
+		this.callees.show(withoutRoot(treeModel(this.answer, this.answer.callees, [])));
+		this.callers.element.style.flex = `0 1 ${this.callers.total()}px`; // no more than it needs
 	}
 
 	redraw() {
-		for (const part of [this.table, this.Callers, this.Callees]) part.redraw();
+		for (const part of [this.table, this.callers, this.callees]) part.redraw();
 	}
 
 	find(step) { this.table.find(step, (row) => isHit(row.id)); }
 
 	/** The chosen caller or callee with all in between, or the function itself. */
 	copy() {
-		const at = [this.Callers, this.Callees].find((boxes) => boxes.element.contains(document.activeElement) && boxes.cursor >= 0);
+		const at = [this.callers, this.callees].find((boxes) => boxes.element.contains(document.activeElement) && boxes.cursor >= 0);
 		if (!at) return copyText(spelled(fn(this.id)));
-		const rest = stackOf(at.model, at.cursor, at === this.Callers);
-		copyText(at === this.Callers ? `${spelled(fn(this.id))}\n${rest}` : `${rest}\n${spelled(fn(this.id))}`);
+		const rest = stackOf(at.model, at.cursor, at === this.callers);
+		copyText(at === this.callers ? `${spelled(fn(this.id))}\n${rest}` : `${rest}\n${spelled(fn(this.id))}`);
 	}
 
-	get boxes() { return this.Callers.element.contains(document.activeElement) ? this.Callers : this.Callees; }
+	get boxes() { return this.callers.element.contains(document.activeElement) ? this.callers : this.callees; }
 	keys() { return {}; }
 }
 

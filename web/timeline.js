@@ -9,7 +9,9 @@ import { info, recording, threadName } from "./names.js";
 import { make, notify, say, seconds, showTip } from "./text.js";
 
 const BUCKETS = 512; // of a tile
-const TILES = 24; // that are kept
+const TILES = 24; // that are kept, if they are not too large
+const PIXELS = 64e6; // in tiles, at most
+const TALLEST = 60000; // px that browsers take for a canvas
 const STATES = 6; // the last: with the chosen function on the stack
 const MARKED = 5;
 const WAITING = 1; // of LANE_NAMES
@@ -61,7 +63,9 @@ export class Timeline {
 			if (several && ids.length) this.rows.push({ process: p, ids });
 			for (const id of ids) this.rows.push({ thread: id });
 		});
-		this.rowHeight = this.rows.length > 40 ? 15 : 24;
+		const n = Math.max(1, this.rows.length);
+		this.rowHeight = n > 40 ? Math.max(1, Math.min(15, Math.floor(TALLEST / n))) : 24;
+		this.kept = Math.max(4, Math.min(TILES, Math.floor(PIXELS / (BUCKETS * n * this.rowHeight))));
 		this.gutter = gutter();
 		this.spacer.style.height = "0";
 	}
@@ -119,7 +123,7 @@ export class Timeline {
 		const span = BUCKETS * 2 ** level;
 		const list = [];
 		for (let i = Math.floor(this.left / span); i * span < this.right; i++)
-			list.push({ key: `${level}/${i}/${state.function}/${this.pattern()}`, from: i * span, to: (i + 1) * span });
+			list.push({ key: `${level}/${i}/${state.file}/${state.function}/${this.pattern()}`, from: i * span, to: (i + 1) * span });
 		return list;
 	}
 
@@ -136,7 +140,7 @@ export class Timeline {
 		try {
 			const answer = await ask("timeline", { file: state.file, from: tile.from, to: tile.to, buckets: BUCKETS, function: state.function, q: this.pattern() });
 			this.tiles.set(tile.key, this.render(answer.lanes));
-			if (this.tiles.size > TILES) this.tiles.delete(this.tiles.keys().next().value);
+			if (this.tiles.size > this.kept) this.tiles.delete(this.tiles.keys().next().value);
 		} catch (error) {
 			this.tiles.set(tile.key, { canvas: null, lanes: new Map() });
 			notify(error.message);
@@ -157,7 +161,8 @@ export class Timeline {
 		const rowOf = new Map(this.rows.map((row, i) => [row.thread, i]));
 		for (const [thread, text] of lanes) {
 			const row = rowOf.get(thread);
-			if (row !== undefined) paintLane(pixels, canvas.width, row * h + 2, h - 4, text, colours);
+			const edge = h > 8 ? 2 : 0;
+			if (row !== undefined) paintLane(pixels, canvas.width, row * h + edge, h - 2 * edge, text, colours);
 		}
 		context.putImageData(image, 0, 0);
 		return { canvas, lanes: new Map(lanes) };
@@ -245,6 +250,7 @@ export class Timeline {
 			}
 			context.globalAlpha = off ? 0.5 : 1;
 			context.fillStyle = i === this.cursor ? ink("accent") : row.thread === undefined ? ink("soft") : ink("ink");
+			if (this.rowHeight < 10 && i !== this.cursor) return; // the pointer tells
 			const name = row.thread === undefined ? this.processName(row.process) : (info.threads[row.thread].name || threadName(row.thread));
 			context.fillText(cut(context, name, this.gutter - 20), row.thread === undefined ? 8 : 14, y + this.rowHeight / 2);
 			context.globalAlpha = 1;
