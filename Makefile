@@ -16,14 +16,14 @@ build/build.ninja:
 	tools/setup build
 	meson setup build
 
-demo: ## set up, build, profile examples/shop.py, report
+demo: ## set up, build, profile examples/shop.py, report, write a page
 	tools/setup build
 	$(MAKE) --no-print-directory all
 	rm -rf demo && mkdir demo
 	$(PYROMETER) run -q -o demo/demo.pyro examples/shop.py
 	$(PYROMETER) export -f flamegraph -o demo/flamegraph.svg demo/demo.pyro
-	-$(PYROMETER) view --html demo/report.html demo/demo.pyro
 	$(PYROMETER) report demo/demo.pyro
+	-$(PYROMETER) view --html demo/report.html demo/demo.pyro
 	@echo
 	@echo 'Written: demo/demo.pyro        the recording; try: $(PYROMETER) report --lines demo/demo.pyro'
 	@echo '         demo/flamegraph.svg   a flame graph, for a browser'

@@ -1,9 +1,11 @@
 // Boxes on a canvas, by depth and position: what every kind of flame graph is
 // drawn with. Knows nothing about profiles.
 import { dark, ink } from "./colour.js";
-import { make, save } from "./text.js";
+import { make, save, say, showTip } from "./text.js";
 
 const GAP = 1; // px between rows
+// What XML cannot hold, however it is written.
+const UNFIT = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
  * @typedef {object} Model
@@ -16,8 +18,10 @@ const GAP = 1; // px between rows
  * @property {number} rows
  * @property {ArrayLike<number>} [id]
  * @property {(i: number) => string} name
+ * @property {(i: number) => string} [note] for behind the name, where there is room
  * @property {(i: number) => string} fill
  * @property {(i: number) => boolean} [dim]
+ * @property {(i: number) => boolean} [hit] was searched for
  * @property {(i: number) => boolean} [chosen]
  * @property {(i: number) => string[]} detail first a title
  */
@@ -66,7 +70,7 @@ export class Boxes {
 	show(model, upward = false) {
 		this.model = model;
 		this.upward = upward;
-		this.cursor = -1;
+		this.cursor = this.widestChosen();
 		this.hovered = -1;
 		/** @type {number[][]} */
 		this.rowIndex = Array.from({ length: model.rows }, () => []);
@@ -78,6 +82,15 @@ export class Boxes {
 		this.layout(height);
 		if (upward) this.element.scrollTop = height;
 		this.redraw();
+	}
+
+	/** The box that is meant when a function was chosen elsewhere, or -1. */
+	widestChosen() {
+		const model = this.model;
+		let widest = -1;
+		for (let i = 0; i < model.n; i++)
+			if (model.chosen?.(i) && (widest < 0 || model.width[i] > model.width[widest])) widest = i;
+		return widest;
 	}
 
 	layout(height) {
@@ -138,19 +151,20 @@ export class Boxes {
 				context.globalAlpha = dim ? 0.28 : 1;
 				context.fillStyle = model.fill(i);
 				context.fillRect(x, y, Math.max(w - (w > 3 ? 0.75 : 0), 0.6), h);
-				if (w > 3 * letter) this.label(context, model.name(i), x, y + h / 2, w, letter, text);
+				if (w > 3 * letter) this.label(context, i, x, y + h / 2, w, letter, text);
 				context.globalAlpha = 1;
 				if (i === this.cursor || i === this.hovered || model.chosen?.(i)) {
-					context.strokeStyle = i === this.hovered ? text : mark;
-					context.lineWidth = i === this.cursor ? 2 : 1;
-					context.strokeRect(x + 0.5, y + 0.5, Math.max(w - 1.5, 1), h - 1);
+					const chosen = i === this.cursor || model.chosen?.(i);
+					context.strokeStyle = chosen ? mark : text;
+					context.lineWidth = chosen ? 2 : 1;
+					context.strokeRect(x + 1, y + 1, Math.max(w - 2.5, 1), h - 2);
 				}
 			}
 		}
 	}
 
-	label(context, name, x, y, width, letter, colour) {
-		const left = Math.max(x, 0) + 4, room = x + width - left - 4;
+	label(context, i, x, y, width, letter, colour) {
+		const left = Math.max(x, 0) + 4, room = x + width - left - 4, name = this.model.name(i);
 		const letters = Math.floor(room / letter);
 		if (letters < 2) return;
 		context.fillStyle = colour;
@@ -161,6 +175,12 @@ export class Boxes {
 				shown = shown.slice(0, -2) + "\u2026";
 		}
 		context.fillText(shown, left, y);
+		const note = shown === name ? this.model.note?.(i) : "";
+		if (!note) return;
+		const at = left + context.measureText(name).width + letter;
+		if (at + context.measureText(note).width > left + room) return;
+		context.globalAlpha *= 0.55;
+		context.fillText(note, at, y);
 	}
 
 	/** The box under the pointer, or -1. */
@@ -194,27 +214,24 @@ export class Boxes {
 			this.redraw();
 			this.acts.hover?.(i);
 		}
-		this.tip(i, event);
-	}
-
-	tip(i, event) {
-		const tip = document.getElementById("tip");
-		tip.hidden = i < 0 || !event || event.pointerType === "touch";
-		if (tip.hidden) return;
-		const [title, ...lines] = this.model.detail(i);
-		tip.replaceChildren(make("b", {}, title), ...lines.map((line) => make("span", {}, line)));
-		const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
-		const below = event.clientY + 18 + tip.offsetHeight < innerHeight;
-		tip.style.left = `${x}px`;
-		tip.style.top = `${below ? event.clientY + 18 : event.clientY - tip.offsetHeight - 10}px`;
+		const [title, ...lines] = i < 0 ? [""] : this.model.detail(i);
+		showTip(event, title, lines);
 	}
 
 	choose(i) {
 		this.cursor = i;
 		this.reveal(i);
 		this.redraw();
-		document.getElementById("said").textContent = this.model.detail(i).join(", ");
+		say(this.model.detail(i).join(", "));
 		this.acts.choose?.(i);
+	}
+
+	/** To the next box that was searched for, or the one before. */
+	findHit(step) {
+		const hits = this.rowIndex.flat().filter((i) => this.model.hit?.(i));
+		if (!hits.length) return;
+		const at = hits.indexOf(this.cursor);
+		this.choose(hits[at < 0 ? (step > 0 ? 0 : hits.length - 1) : (at + step + hits.length) % hits.length]);
 	}
 
 	reveal(i) {
@@ -278,7 +295,7 @@ export class Boxes {
 		const put = (parent, tag, attributes, text) => {
 			const element = document.createElementNS(SVG, tag);
 			for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-			if (text !== undefined) element.textContent = text;
+			if (text !== undefined) element.textContent = text.replace(UNFIT, "\ufffd");
 			return parent.appendChild(element);
 		};
 		const height = this.total();

@@ -19,6 +19,7 @@ from pathlib import Path
 IMPORT = re.compile(r"^import\s+(?:[^;]*?\s+from\s+)?\"\./([\w.-]+)\";\n", re.M | re.S)
 EXPORT = re.compile(r"^export\s+", re.M)
 NAME = re.compile(r"^(?:async\s+)?(?:function\*?|class|const|let)\s+(\w+)", re.M)
+SEVERAL = re.compile(r"^(?:const|let)\s.*[\])\d\"'],\s*\w+\s*=\s", re.M)
 LINE = 100  # characters of a constant in one line
 
 
@@ -40,6 +41,8 @@ def bundle(main):
             if name in names:
                 sys.exit(f"{name} is in {names[name]} and in {path}")
             names[name] = path
+        if several := SEVERAL.search(text):
+            sys.exit(f"{path}: one name a line, please: {several.group()}")
         parts.append(text)
     script = "\n".join(parts)
     if re.search(r"^\s*(import|export)\b", script, re.M) or "</script" in script:

@@ -1,5 +1,6 @@
 // Colours of boxes and states, for either theme. The user's own code is warm,
 // libraries are cool, each package in a hue of its own.
+import { BOX } from "./names.js";
 import { state } from "./state.js";
 
 const LANES = {
@@ -8,7 +9,10 @@ const LANES = {
 };
 export const LANE_NAMES = ["collecting garbage", "waiting for the GIL",
 	"holding the GIL", "on a CPU without the GIL", "off CPU"];
-const KIND_HUES = [[215, 40], [28, 62], [350, 45], [280, 30]];
+// Hue and strength.
+const HUES = {
+	own: [30, 78], library: [46, 34], native: [196, 38], kernel: [342, 42], mark: [0, 0], gc: [268, 32],
+};
 
 /** @type {Map<string, string>} */
 const cache = new Map();
@@ -17,16 +21,27 @@ export function dark() {
 	return document.documentElement.dataset.theme === "dark";
 }
 
-export function setTheme(name) {
+function wear(name) {
 	document.documentElement.dataset.theme = name;
 	cache.clear();
+}
+
+/** What the reader asks for is kept. */
+export function setTheme(name) {
+	wear(name);
 	try { localStorage.setItem("pyrometer-theme", name); } catch { /* a page from a disk may not */ }
 }
 
-export function chooseTheme() {
+/** What was kept, or else what the system has, also when that changes. */
+export function chooseTheme(changed) {
+	const system = matchMedia("(prefers-color-scheme: dark)");
 	let kept = null;
 	try { kept = localStorage.getItem("pyrometer-theme"); } catch { /* as above */ }
-	setTheme(kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+	wear(kept ?? (system.matches ? "dark" : "light"));
+	system.addEventListener("change", () => {
+		wear(system.matches ? "dark" : "light");
+		changed();
+	});
 }
 
 export function laneColours() {
@@ -39,23 +54,29 @@ function hash(text) {
 	return h >>> 0;
 }
 
-function shade(hue, strength, seed) {
+/** @param {number[]} colour hue and strength */
+function shade(colour, seed = 3) {
+	const [hue, strength] = colour;
 	const shift = (seed % 7) - 3;
 	return dark() ? `hsl(${hue} ${strength * 0.7}% ${34 + shift}%)`
 		: `hsl(${hue} ${strength}% ${77 + shift}%)`;
 }
 
-function byModule(f) {
-	const seed = hash(f.name);
-	if (f.kind === 3) return shade(0, 0, seed);
-	if (!f.package && f.kind === 0) return shade(18 + hash(f.path) % 34, 78, seed);
-	return shade(150 + hash(f.package || f.path) % 150, 28, seed);
+function byModule(f, seed) {
+	if (f.kind === 3) return shade(HUES.mark, seed);
+	if (f.kind === 2) return shade(HUES.kernel, seed);
+	return f.package ? shade(hueOf(f.package), seed) : shade([18 + hash(f.path) % 34, 78], seed);
 }
 
-function byKind(f) {
-	if (f.kind === 3 || /^<?gc\b|garbage/i.test(f.name)) return shade(280, 30, hash(f.name));
-	const [hue, strength] = KIND_HUES[f.kind];
-	return shade(hue, f.package && f.kind === 0 ? strength / 2 : strength, hash(f.name));
+/** A package's own. */
+function hueOf(name) {
+	const h = hash(name);
+	return [85 + h % 165, 20 + (h >>> 9) % 24];
+}
+
+function byKind(f, seed) {
+	if (f.kind === 0) return shade(f.package ? HUES.library : HUES.own, seed);
+	return shade([HUES.own, HUES.native, HUES.kernel, HUES.mark][f.kind], seed);
 }
 
 /** @param {import("./names.js").Fn} f */
@@ -63,19 +84,35 @@ export function colourOf(f) {
 	const key = `${state.colour}|${f.kind}|${f.package}|${f.path}|${f.name}`;
 	let colour = cache.get(key);
 	if (!colour) {
-		colour = state.colour === "kind" ? byKind(f) : byModule(f);
+		colour = state.colour === "kind" ? byKind(f, hash(f.name)) : byModule(f, hash(f.name));
 		cache.set(key, colour);
 	}
 	return colour;
 }
 
+/** The colour of a box that is no function. */
+export function plainColour(kind) {
+	return kind === BOX.gc ? shade(HUES.gc) : ink("panel");
+}
+
+/** What a function's colour stands for, and a colour in the middle of its shades. */
+export function meaningOf(f) {
+	if (f.kind === 3) return ["marks", shade(HUES.mark)];
+	if (f.kind === 2) return ["kernel", shade(HUES.kernel)];
+	if (state.colour === "kind") {
+		if (f.kind === 1) return ["native", shade(HUES.native)];
+		return f.package ? ["Python, libraries", shade(HUES.library)] : ["Python, yours", shade(HUES.own)];
+	}
+	return f.package ? [f.package, shade(hueOf(f.package))] : ["your code", shade(HUES.own)];
+}
+
 /** More than before is orange, less is blue, noise is grey. */
 export function changeColour(change, noise) {
 	if (noise) return dark() ? "#4a4744" : "#dfdcd7";
-	const strength = Math.min(1, Math.sqrt(Math.abs(change) * 5));
-	const hue = change > 0 ? 22 : 210;
-	return dark() ? `hsl(${hue} ${30 + 40 * strength}% ${30 + 14 * strength}%)`
-		: `hsl(${hue} ${40 + 45 * strength}% ${84 - 22 * strength}%)`;
+	const strength = Math.min(1, Math.sqrt(Math.abs(change) * 4));
+	const hue = change > 0 ? 24 : 205;
+	return dark() ? `hsl(${hue} ${26 + 34 * strength}% ${30 + 12 * strength}%)`
+		: `hsl(${hue} ${38 + 30 * strength}% ${85 - 17 * strength}%)`;
 }
 
 /** A colour of style.css; asked for with every frame, so kept. */

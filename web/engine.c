@@ -17,6 +17,7 @@ EXPORT("alloc") void *web_alloc(size_t size);
 EXPORT("release") void web_release(void *p);
 EXPORT("open") int web_open(const void *data, size_t size, const char *name);
 EXPORT("ask") const void *web_ask(const char *request);
+EXPORT("answer") const void *web_answer(void);
 EXPORT("size") size_t web_size(void);
 
 void *web_alloc(size_t size)
@@ -51,6 +52,12 @@ const void *web_ask(const char *request)
 {
 	buffer_reset(&answer);
 	engine_answer(engine, request, &answer);
+	return answer.data;
+}
+
+/* The last answer, or what went wrong in web_open(). */
+const void *web_answer(void)
+{
 	return answer.data;
 }
 

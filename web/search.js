@@ -15,24 +15,29 @@ export function isHit(id) {
 	return hits !== null && hits.has(id);
 }
 
+function show(text, title, bad = false) {
+	searchField().classList.toggle("bad", bad);
+	byId("found").textContent = text;
+	byId("found").title = title;
+}
+
 export async function runSearch() {
-	const field = searchField(), found = byId("found"), asked = state.q;
-	field.classList.remove("bad");
+	const asked = state.q;
 	if (!asked) {
 		hits = null;
-		found.textContent = "";
-		return;
+		return show("", "");
 	}
 	try {
 		const answer = await ask("search", { ...filter(), q: asked });
 		if (asked !== state.q) return;
 		hits = new Set(answer.hits);
-		found.textContent = `${count(answer.hits.length)} in ${percent(answer.matched / Math.max(answer.samples, 1))}`;
-		found.title = "functions found, and the share of samples with one of them on the stack";
+		const n = answer.hits.length;
+		if (!n) show("nothing found", "No function, file or library matches this regular expression.", true);
+		else show(`${count(n)} in ${percent(answer.matched / Math.max(answer.samples, 1))}`,
+			"functions found, and the share of samples with one of them on the stack; n goes from one to the next");
 	} catch (error) {
+		if (asked !== state.q) return;
 		hits = new Set();
-		field.classList.add("bad");
-		found.textContent = "no such pattern";
-		found.title = error.message;
+		show("no such pattern", error.message, true);
 	}
 }

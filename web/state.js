@@ -6,10 +6,16 @@ const DEFAULTS = {
 	left: "", right: "", // what the timeline shows, ns
 	inverted: "", split: "", order: "merged", upward: "", colour: "module",
 	path: "", // what the flame graph is zoomed to
+	zoom: "", // what the comparison is zoomed to
 	function: "", // the chosen function, in all views
 	thread: "", at: "", // the chosen moment
-	q: "", source: "", sort: "self",
+	q: "", source: "",
+	sort: "self", treesort: "total", changesort: "self", // columns; "+": ascending
 };
+
+/** What another recording has no use for. */
+export const OF_RECORDING = { from: "", to: "", left: "", right: "", threads: "", path: "", zoom: "",
+	function: "", thread: "", at: "", source: "" };
 
 /** @type {Record<string, string>} */
 export const state = { ...DEFAULTS };

@@ -1,11 +1,13 @@
 // Numbers for people, and elements with text that stays text.
 
+/** Seconds, from how many on it is used, and its name. @type {[number, number, string][]} */
+const UNITS = [[3600, 7200, "h"], [60, 600, "min"], [1, 1, "s"], [1e-3, 1e-3, "ms"], [1e-6, 1e-6, "\u00b5s"], [1e-9, 1e-9, "ns"]];
+
 /** @param {number} seconds */
 export function seconds(seconds) {
-	const units = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]];
-	for (const [size, unit] of units)
-		if (Math.abs(seconds) >= Number(size) * 0.9995)
-			return `${digits(seconds / Number(size))} ${unit}`;
+	for (const [size, least, unit] of UNITS)
+		if (Math.abs(seconds) >= least * 0.9995)
+			return `${digits(seconds / size)} ${unit}`;
 	return seconds ? `${digits(seconds * 1e9)} ns` : "0 s";
 }
 
@@ -64,9 +66,32 @@ export function notify(text) {
 	box.dataset.timer = String(setTimeout(() => { box.hidden = true; }, 2500));
 }
 
+/** Tell those who listen. */
+export function say(text) {
+	byId("said").textContent = text;
+}
+
+/** What hovers beside the pointer: a title and lines; nothing hides it. */
+export function showTip(event, title, lines) {
+	const tip = byId("tip");
+	tip.hidden = !event || event.pointerType === "touch" || !title;
+	if (tip.hidden) return;
+	tip.replaceChildren(make("b", {}, title), ...lines.map((line) => make("span", {}, line)));
+	const below = event.clientY + 18 + tip.offsetHeight < innerHeight;
+	tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8))}px`;
+	tip.style.top = `${below ? event.clientY + 18 : event.clientY - tip.offsetHeight - 10}px`;
+}
+
+/** A colour and what it stands for. */
+export function swatch(colour, text, title) {
+	const square = make("i", { class: "swatch" });
+	square.style.background = colour;
+	return make("span", { class: "key", title }, square, text);
+}
+
 /** A place where nothing is to be seen, and why. */
 export function emptyNote(title, text) {
-	return make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, text));
+	return make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, text.charAt(0).toUpperCase() + text.slice(1)));
 }
 
 /** Hand a file to the reader. */
@@ -77,6 +102,7 @@ export function save(name, blob) {
 }
 
 export async function copyText(text) {
+	if (!text) return notify("Nothing is chosen that could be copied");
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch { // a page from a disk may not; the old way can

@@ -3,14 +3,18 @@
 // panning only moves pictures.
 import { ask } from "./ask.js";
 import { LANE_NAMES, ink, laneColours } from "./colour.js";
+import { moment } from "./detail.js";
 import { change, state } from "./state.js";
 import { info, recording, threadName } from "./names.js";
-import { make, seconds } from "./text.js";
+import { make, notify, say, seconds, showTip } from "./text.js";
 
 const BUCKETS = 512; // of a tile
-const TILES = 24; // that are kept
+const TILES = 24; // that are kept, if they are not too large
+const PIXELS = 64e6; // in tiles, at most
+const TALLEST = 60000; // px that browsers take for a canvas
 const STATES = 6; // the last: with the chosen function on the stack
 const MARKED = 5;
+const WAITING = 1; // of LANE_NAMES
 const MARK = 3; // px of a lane, for it
 const AXIS = 22; // px
 // What is drawn first, at the foot of a lane: GIL, CPU, GC, waiting, off.
@@ -33,6 +37,8 @@ export class Timeline {
 		this.frame = 0;
 		this.asking = 0;
 		this.drag = null;
+		/** Fingers on it, by their ids: where they are. @type {Map<number, number>} */
+		this.fingers = new Map();
 		this.rows = [];
 		this.cursor = -1; // the row that keys act on
 		this.listen();
@@ -57,7 +63,9 @@ export class Timeline {
 			if (several && ids.length) this.rows.push({ process: p, ids });
 			for (const id of ids) this.rows.push({ thread: id });
 		});
-		this.rowHeight = this.rows.length > 40 ? 15 : 24;
+		const n = Math.max(1, this.rows.length);
+		this.rowHeight = n > 40 ? Math.max(1, Math.min(15, Math.floor(TALLEST / n))) : 24;
+		this.kept = Math.max(4, Math.min(TILES, Math.floor(PIXELS / (BUCKETS * n * this.rowHeight))));
 		this.gutter = gutter();
 		this.spacer.style.height = "0";
 	}
@@ -115,8 +123,13 @@ export class Timeline {
 		const span = BUCKETS * 2 ** level;
 		const list = [];
 		for (let i = Math.floor(this.left / span); i * span < this.right; i++)
-			list.push({ key: `${level}/${i}/${state.function}`, from: i * span, to: (i + 1) * span });
+			list.push({ key: `${level}/${i}/${state.file}/${state.function}/${this.pattern()}`, from: i * span, to: (i + 1) * span });
 		return list;
+	}
+
+	/** What is marked when no function is chosen: what the search finds. */
+	pattern() {
+		return state.function === "" ? state.q : "";
 	}
 
 	/** One question at a time, so that frames are not held up. */
@@ -125,11 +138,12 @@ export class Timeline {
 		const asked = ++this.asking;
 		await new Promise((resolve) => setTimeout(resolve, 0));
 		try {
-			const answer = await ask("timeline", { file: state.file, from: tile.from, to: tile.to, buckets: BUCKETS, function: state.function });
+			const answer = await ask("timeline", { file: state.file, from: tile.from, to: tile.to, buckets: BUCKETS, function: state.function, q: this.pattern() });
 			this.tiles.set(tile.key, this.render(answer.lanes));
-			if (this.tiles.size > TILES) this.tiles.delete(this.tiles.keys().next().value);
-		} catch {
+			if (this.tiles.size > this.kept) this.tiles.delete(this.tiles.keys().next().value);
+		} catch (error) {
 			this.tiles.set(tile.key, { canvas: null, lanes: new Map() });
+			notify(error.message);
 		}
 		if (asked === this.asking) this.asking = 0;
 		this.redraw();
@@ -147,7 +161,8 @@ export class Timeline {
 		const rowOf = new Map(this.rows.map((row, i) => [row.thread, i]));
 		for (const [thread, text] of lanes) {
 			const row = rowOf.get(thread);
-			if (row !== undefined) paintLane(pixels, canvas.width, row * h + 2, h - 4, text, colours);
+			const edge = h > 8 ? 2 : 0;
+			if (row !== undefined) paintLane(pixels, canvas.width, row * h + edge, h - 2 * edge, text, colours);
 		}
 		context.putImageData(image, 0, 0);
 		return { canvas, lanes: new Map(lanes) };
@@ -235,6 +250,7 @@ export class Timeline {
 			}
 			context.globalAlpha = off ? 0.5 : 1;
 			context.fillStyle = i === this.cursor ? ink("accent") : row.thread === undefined ? ink("soft") : ink("ink");
+			if (this.rowHeight < 10 && i !== this.cursor) return; // the pointer tells
 			const name = row.thread === undefined ? this.processName(row.process) : (info.threads[row.thread].name || threadName(row.thread));
 			context.fillText(cut(context, name, this.gutter - 20), row.thread === undefined ? 8 : 14, y + this.rowHeight / 2);
 			context.globalAlpha = 1;
@@ -262,13 +278,12 @@ export class Timeline {
 		context.fillStyle = ink("paper");
 		context.fillRect(0, 0, width, AXIS);
 		const span = this.right - this.left;
-		const rough = span / Math.max(2, this.width / 110), power = 10 ** Math.floor(Math.log10(rough));
-		const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
+		const step = stepFor(span / Math.max(2, this.width / 110));
 		context.fillStyle = ink("soft");
 		for (let t = Math.ceil(this.left / step) * step; t <= this.right; t += step) {
 			const x = this.xOf(t);
 			context.fillRect(x, AXIS - 5, 1, 5);
-			context.fillText(stamp(t, step), x + 4, AXIS / 2 - 1);
+			context.fillText(stamp(t, step, this.length), x + 4, AXIS / 2 - 1);
 		}
 		context.fillText(cut(context, `${seconds(span / 1e9)} in sight`, this.gutter - 16), 8, AXIS / 2 - 1);
 		context.fillStyle = ink("line");
@@ -298,7 +313,25 @@ export class Timeline {
 		if (row < 0 || x < this.gutter || y < AXIS - this.rowHeight) return;
 		context.strokeStyle = ink("ink");
 		context.lineWidth = 1.5;
+		this.drawHolder(context, x, y);
 		context.strokeRect(x - 2, y + 1, 4, this.rowHeight - 2);
+	}
+
+	/** From a thread that waits for the GIL to the one that has it. */
+	drawHolder(context, x, y) {
+		const row = moment?.lane === WAITING ? this.rows.findIndex((r) => r.thread === moment.holder) : -1;
+		if (row < 0) return;
+		const there = AXIS + row * this.rowHeight - this.element.scrollTop, half = this.rowHeight / 2;
+		context.beginPath();
+		context.moveTo(x, y + half);
+		context.lineTo(x, Math.max(AXIS, there + half));
+		context.stroke();
+		if (there < AXIS - half) return;
+		context.beginPath();
+		context.arc(x, there + half, 4, 0, 2 * Math.PI);
+		context.fillStyle = ink("paper");
+		context.fill();
+		context.stroke();
 	}
 
 	chosenThreads() {
@@ -322,7 +355,8 @@ export class Timeline {
 		e.addEventListener("pointerdown", (event) => this.down(event));
 		e.addEventListener("pointermove", (event) => this.move(event));
 		e.addEventListener("pointerup", (event) => this.up(event));
-		e.addEventListener("pointerleave", () => { document.getElementById("tip").hidden = true; });
+		e.addEventListener("pointercancel", (event) => { this.fingers.delete(event.pointerId); this.drag = null; this.redraw(); });
+		e.addEventListener("pointerleave", () => showTip(null, "", []));
 		e.addEventListener("dblclick", (event) => {
 			if (this.xAt(event) < this.gutter) return;
 			if (state.to) this.setWindow(Number(state.from || 0), Number(state.to));
@@ -342,6 +376,8 @@ export class Timeline {
 	down(event) {
 		const x = this.xAt(event);
 		if (event.button || x < this.gutter) return;
+		if (event.pointerType === "touch") this.fingers.set(event.pointerId, x);
+		if (this.fingers.size === 2) return this.startPinch();
 		const onAxis = event.clientY - this.element.getBoundingClientRect().top < AXIS;
 		const t = this.timeAt(x);
 		this.drag = onAxis || event.shiftKey ? { kind: "pan", x, left: this.left, right: this.right }
@@ -351,7 +387,9 @@ export class Timeline {
 
 	move(event) {
 		const x = this.xAt(event), drag = this.drag;
+		if (this.fingers.has(event.pointerId)) this.fingers.set(event.pointerId, x);
 		if (!drag) return this.tip(event);
+		if (drag.kind === "pinch") return this.pinch(drag);
 		if (drag.kind === "pan") {
 			const by = (drag.x - x) / this.width * (drag.right - drag.left);
 			const move = Math.max(-drag.left, Math.min(by, this.length - drag.right));
@@ -365,12 +403,28 @@ export class Timeline {
 
 	up(event) {
 		const drag = this.drag;
+		this.fingers.delete(event.pointerId);
 		this.drag = null;
 		if (!drag) return this.pickName(event);
 		if (drag.kind !== "brush") return;
 		if (drag.still) this.pick(event);
 		else change({ from: Math.round(Math.min(drag.a, drag.b)), to: Math.round(Math.max(drag.a, drag.b)) });
 		this.redraw();
+	}
+
+	/** Two fingers: what is below each stays below it. */
+	startPinch() {
+		const [a, b] = [...this.fingers.values()].sort((p, q) => p - q);
+		this.drag = { kind: "pinch", a: this.timeAt(a), b: this.timeAt(b) };
+		this.redraw();
+	}
+
+	pinch(drag) {
+		const [a, b] = [...this.fingers.values()].sort((p, q) => p - q);
+		if (b - a < 8) return;
+		const scale = (drag.b - drag.a) / (b - a);
+		const left = drag.a - (a - this.gutter) * scale;
+		this.setWindow(left, left + this.width * scale);
 	}
 
 	pick(event) {
@@ -384,12 +438,22 @@ export class Timeline {
 		if (row?.thread !== undefined) this.acts.moment(row.thread, Math.round((this.left + this.right) / 2));
 	}
 
+	/** From the chosen moment to the next sample, or to the next that differs. */
+	step(way, other) {
+		if (!moment?.found) return this.cursor < 0 ? this.moveTo(0) : this.pickMiddle();
+		const period = recording().period || recording().duration / Math.max(recording().ticks, 1);
+		const from = !other ? moment.when : way > 0 ? moment.last : moment.first;
+		const at = Math.round(Math.max(0, Math.min(this.length, from + way * period)));
+		if (at < this.left || at > this.right) this.setWindow(at - (this.right - this.left) / 2, at + (this.right - this.left) / 2);
+		this.acts.moment(Number(state.thread), at);
+	}
+
 	moveTo(row) {
 		this.cursor = Math.max(0, Math.min(row, this.rows.length - 1));
 		const top = this.cursor * this.rowHeight, view = this.element.clientHeight - AXIS;
 		if (top < this.element.scrollTop) this.element.scrollTop = top;
 		if (top + this.rowHeight > this.element.scrollTop + view) this.element.scrollTop = top + this.rowHeight - view;
-		document.getElementById("said").textContent = this.rowName(this.rows[this.cursor]);
+		say(this.rowName(this.rows[this.cursor]));
 		this.redraw();
 	}
 
@@ -418,14 +482,24 @@ export class Timeline {
 	}
 
 	tip(event) {
-		const tip = document.getElementById("tip"), row = this.rowAt(event), x = this.xAt(event);
-		tip.hidden = !row || event.pointerType === "touch";
-		if (tip.hidden) return;
-		const name = this.rowName(row);
-		const line = x < this.gutter ? "Click to see only this; Shift adds" : `at ${seconds(this.timeAt(x) / 1e9)}${this.stateAt(row, x)}`;
-		tip.replaceChildren(make("b", {}, name), make("span", {}, line));
-		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
-		tip.style.top = `${event.clientY + 18}px`;
+		const row = this.rowAt(event), x = this.xAt(event), named = x < this.gutter;
+		this.element.style.cursor = named && row ? "pointer" : row ? "crosshair" : "grab";
+		if (!row) return showTip(event, "", []);
+		const lines = named ? ["Click to see only this; Shift adds", this.aboutRow(row)]
+			: [`at ${seconds(this.timeAt(x) / 1e9)}${this.stateAt(row, x)}`, ...this.markersAt(x)];
+		showTip(event, this.rowName(row), lines.filter((line) => line));
+	}
+
+	aboutRow(row) {
+		if (row.thread === undefined) return info.processes[row.process].python && `Python ${info.processes[row.process].python}`;
+		return info.threads[row.thread].tid ? `thread ${info.threads[row.thread].tid}` : "";
+	}
+
+	/** Markers below the pointer, a few pixels wide at least. */
+	markersAt(x) {
+		const from = this.timeAt(x - 3), to = this.timeAt(x + 3);
+		return info.markers.filter((marker) => marker.end >= from && marker.start <= to).slice(0, 4)
+			.map((marker) => [marker.name, marker.text, marker.end > marker.start ? seconds((marker.end - marker.start) / 1e9) : ""].filter((text) => text).join(": "));
 	}
 
 	/** The state that most of the bucket under the pointer has. */
@@ -448,6 +522,7 @@ export class Timeline {
 			ArrowUp: () => this.moveTo(this.cursor - 1), ArrowDown: () => this.moveTo(this.cursor + 1),
 			x: () => this.filterRow(this.rows[this.cursor], event.shiftKey), X: () => this.filterRow(this.rows[this.cursor], true),
 			" ": () => this.pickMiddle(),
+			",": () => this.step(-1, false), ".": () => this.step(1, false), "<": () => this.step(-1, true), ">": () => this.step(1, true),
 			0: () => this.setWindow(0, this.length),
 			Enter: () => { if (state.to) this.setWindow(Number(state.from || 0), Number(state.to)); else change({ from: Math.round(this.left), to: Math.round(this.right) }); },
 		};
@@ -478,9 +553,21 @@ function paintLane(pixels, width, top, height, text, colours) {
 	}
 }
 
-function stamp(ns, step) {
+/** A round time that is not shorter: 1, 2, 5, 10 ... below a minute, then as on clocks. */
+function stepFor(ns) {
+	const long = [60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400].find((s) => s * 1e9 >= ns);
+	if (ns > 30e9) return (long ?? Math.ceil(ns / 86400e9) * 86400) * 1e9;
+	const power = 10 ** Math.floor(Math.log10(ns));
+	return [1, 2, 5, 10].find((m) => m * power >= ns) * power;
+}
+
+/** Of recordings of ten minutes and more as on clocks. */
+function stamp(ns, step, length) {
 	const places = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step))));
-	return `${(ns / 1e9).toFixed(places)} s`;
+	if (length < 600e9) return `${(ns / 1e9).toFixed(places)} s`;
+	const whole = Math.floor(ns / 1e9 + 1e-9), rest = (ns / 1e9 - Math.floor(whole / 60) * 60).toFixed(places);
+	const two = (text) => String(text).padStart(places ? places + 3 : 2, "0");
+	return `${Math.floor(whole / 3600)}:${String(Math.floor(whole / 60) % 60).padStart(2, "0")}:${two(rest)}`;
 }
 
 function cut(context, text, room) {

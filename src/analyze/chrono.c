@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "analyze/origin.h"
+#include "analyze/spans.h"
 #include "analyze/timeline.h"
 #include "base/alloc.h"
-#include "base/clock.h"
 
 #define LEVELS 1024 /* deeper boxes are left out */
 
 struct column {
 	uint32_t node;
+	bool gc;
 	double seen; /* how much of the column, 0 to 1; 0: nothing */
 };
 
@@ -21,18 +22,21 @@ struct choosing {
 	const struct profile *profile;
 	uint32_t thread, n_columns;
 	struct column *columns;
-	double from, width, reach;
+	struct spans spans;
+	double from, width;
 };
 
 static int choose_run(void *context, const struct run *run, uint64_t first,
 		      uint64_t last)
 {
 	struct choosing *c = context;
-	double low = ((double)first - c->reach - c->from) / c->width;
-	double high = ((double)last + c->reach - c->from) / c->width;
+	double low, high;
 
 	if (run->thread != c->thread)
 		return 0;
+	spans_of(&c->spans, run, first, last, &low, &high);
+	low = (low - c->from) / c->width;
+	high = (high - c->from) / c->width;
 	low = low < 0 ? 0 : low;
 	high = high > c->n_columns ? c->n_columns : high;
 	for (uint32_t i = (uint32_t)low; i < high; i++) {
@@ -40,8 +44,9 @@ static int choose_run(void *context, const struct run *run, uint64_t first,
 		double right = i + 1 < high ? i + 1 : high;
 
 		if (right - left > c->columns[i].seen)
-			c->columns[i] =
-				(struct column){ run->node, right - left };
+			c->columns[i] = (struct column){ run->node,
+							 run->state & STATE_GC,
+							 right - left };
 	}
 	return 0;
 }
@@ -54,7 +59,7 @@ struct path {
 struct joining {
 	struct chrono *out;
 	const struct profile *profile;
-	bool mine;
+	struct chrono_options how;
 	struct path open;	 /* boxes that go on so far */
 	uint32_t starts[LEVELS]; /* where each began */
 };
@@ -80,6 +85,16 @@ static void fold(const struct reader *reader, struct path *p)
 	p->n = n;
 }
 
+static void reverse(struct path *p)
+{
+	for (uint32_t i = 0, k = p->n; i + 1 < k; i++) {
+		uint32_t kept = p->functions[i];
+
+		p->functions[i] = p->functions[--k];
+		p->functions[k] = kept;
+	}
+}
+
 static void take_path(const struct joining *j, const struct column *column,
 		      struct path *p)
 {
@@ -94,8 +109,12 @@ static void take_path(const struct joining *j, const struct column *column,
 	for (uint32_t i = 0; i < p->n; i++)
 		p->functions[i] =
 			reader_frame(reader, p->functions[i]).function;
-	if (j->mine)
+	if (j->how.mine)
 		fold(reader, p);
+	if (column->gc && p->n < LEVELS)
+		p->functions[p->n++] = CHRONO_GC;
+	if (j->how.inverted)
+		reverse(p);
 }
 
 static void close_box(struct joining *j, uint32_t depth, uint32_t end)
@@ -137,7 +156,8 @@ static void join_columns(struct joining *j, const struct choosing *c)
 }
 
 int chrono_count(struct chrono *out, struct profile *p, uint32_t thread,
-		 uint32_t n_columns, bool mine, struct error *err)
+		 uint32_t n_columns, const struct chrono_options *options,
+		 struct error *err)
 {
 	struct choosing c = {
 		.profile = p,
@@ -146,15 +166,15 @@ int chrono_count(struct chrono *out, struct profile *p, uint32_t thread,
 		.columns = xcalloc(n_columns, sizeof(*c.columns)),
 		.from = (double)p->filter.from,
 		.width = (double)(p->filter.to - p->filter.from) / n_columns,
-		.reach = p->seconds_per_sample * NS_PER_SECOND / 2,
 	};
 	struct joining *j = xcalloc(1, sizeof(*j));
-	int status = profile_each_run(p, choose_run, &c, err);
+	int status;
 
+	status = spans_each_run(&c.spans, p, choose_run, &c, err);
 	*out = (struct chrono){ 0 };
 	j->out = out;
 	j->profile = p;
-	j->mine = mine;
+	j->how = *options;
 	if (!status)
 		join_columns(j, &c);
 	free(c.columns);

@@ -29,7 +29,10 @@ static uint32_t identify(struct comparing *c, const struct function_info *f,
 	buffer_reset(&c->name);
 	buffer_add_string(&c->name, f->name);
 	buffer_add_byte(&c->name, '\0');
-	buffer_add_string(&c->name, origin_short_path(f->file, base));
+	if (f->kind == FUNCTION_NATIVE || f->kind == FUNCTION_KERNEL)
+		origin_package(f, &c->name);
+	else
+		buffer_add_string(&c->name, origin_short_path(f->file, base));
 	return intern_bytes(&c->names, (const char *)c->name.data,
 			    c->name.size);
 }
@@ -80,12 +83,17 @@ static void take_shares(struct comparing *c, int side)
 	}
 }
 
+static double half_of(const struct share_count s[COMPARE_SIDES])
+{
+	return hypot(interval_half(s[COMPARE_BASE].sure.again),
+		     interval_half(s[COMPARE_NEW].sure.again));
+}
+
 static bool is_noise(const struct share_count s[COMPARE_SIDES])
 {
 	double change = s[COMPARE_NEW].sure.share - s[COMPARE_BASE].sure.share;
 
-	return fabs(change) <= hypot(interval_half(s[COMPARE_BASE].sure.again),
-				     interval_half(s[COMPARE_NEW].sure.again));
+	return fabs(change) <= half_of(s);
 }
 
 static void judge_functions(struct comparing *c)
@@ -93,6 +101,8 @@ static void judge_functions(struct comparing *c)
 	for (uint32_t i = 0; i < c->names.count; i++) {
 		struct compare_function *f = &c->functions[i];
 
+		f->self_half = half_of(f->self);
+		f->total_half = half_of(f->total);
 		f->self_noise = is_noise(f->self);
 		f->total_noise = is_noise(f->total);
 	}

@@ -3,7 +3,8 @@
  *
  * A function is the same in both when its name and its file are, the file
  * without the directory that the recording's own files share, so that another
- * checkout or another virtual environment does not matter. */
+ * checkout or another virtual environment does not matter. Native functions are
+ * the same when their names and libraries' names are. */
 #ifndef PYROMETER_ANALYZE_COMPARE_H
 #define PYROMETER_ANALYZE_COMPARE_H
 
@@ -27,7 +28,10 @@ struct compare_side {
 struct compare_function {
 	uint32_t function[COMPARE_SIDES]; /* or ID_NONE */
 	struct share_count self[COMPARE_SIDES], total[COMPARE_SIDES];
-	bool self_noise, total_noise; /* the difference is within the noise */
+	/* How large a difference of the shares may be by chance, 95% of the
+	 * time; and whether this one is no larger. */
+	double self_half, total_half;
+	bool self_noise, total_noise;
 };
 
 /* What a node of the tree of both has in each. */

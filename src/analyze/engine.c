@@ -98,7 +98,7 @@ static uint32_t stride_of(const struct request *r,
 void window_filter(const struct request *r, const struct recording_view *v,
 		   struct profile_filter *out)
 {
-	uint64_t end = reader_info(v->reader)->duration;
+	uint64_t end = profile_recorded_until(v->reader);
 
 	*out = (struct profile_filter){ 0 };
 	out->from = query_number(&r->query, "from", 0);
@@ -110,10 +110,10 @@ void window_filter(const struct request *r, const struct recording_view *v,
 	out->stride = stride_of(r, v, out);
 }
 
-static enum profile_mode mode_of(const struct query *q)
+enum profile_mode request_mode(const struct request *r)
 {
 	static const char *const names[] = { "wall", "cpu", "gil" };
-	const char *name = query_text(q, "mode", "wall");
+	const char *name = query_text(&r->query, "mode", "wall");
 
 	for (int i = MODE_WALL; i <= MODE_GIL; i++)
 		if (!strcmp(names[i], name))
@@ -126,7 +126,7 @@ static void read_filter(struct request *r, struct recording_view *v,
 {
 	uint32_t *ids;
 
-	*out = (struct profile_filter){ .mode = mode_of(&r->query) };
+	*out = (struct profile_filter){ .mode = request_mode(r) };
 	out->from = query_number(&r->query, "from", 0);
 	out->to = query_number(&r->query, "to", 0);
 	out->n_thread_ids = query_list(&r->query, "threads", &ids, &v->arena);
@@ -253,11 +253,12 @@ static void answer_function(struct request *r, uint32_t id)
 	json_open(j, NULL, '[');
 	json_int(j, NULL, id);
 	json_string(j, NULL, f->name);
-	json_string(j, NULL, origin_short_path(f->file, v->base));
+	json_string(j, NULL, origin_short_file(f, v->base));
 	json_int(j, NULL, f->line);
 	json_int(j, NULL, f->kind);
 	json_string(j, NULL, buffer_text(&package));
 	json_string(j, NULL, f->file);
+	json_string(j, NULL, f->module);
 	json_close(j);
 	buffer_release(&package);
 }
@@ -283,7 +284,7 @@ static const struct {
 	{ "flame", answer_flame },     { "sandwich", answer_sandwich },
 	{ "top", answer_top },	       { "files", answer_files },
 	{ "source", answer_source },   { "search", answer_search },
-	{ "compare", answer_compare },
+	{ "compare", answer_compare }, { "waits", answer_waits },
 };
 
 static int dispatch(struct request *r, struct error *err)

@@ -20,10 +20,11 @@ static const struct function_info *info_of(const struct recording_view *v[],
 }
 
 static void answer_change(struct json *j, const struct share_count s[],
-			  bool noise)
+			  double half, bool noise)
 {
 	json_double(j, NULL, s[COMPARE_BASE].sure.share);
 	json_double(j, NULL, s[COMPARE_NEW].sure.share);
+	json_double(j, NULL, half);
 	json_int(j, NULL, noise);
 }
 
@@ -36,8 +37,9 @@ static bool is_found(const struct search s[], const struct compare_function *f)
 	return s[side].hits && s[side].hits[f->function[side]];
 }
 
-/* [place, name, file, line, package, then base, new, noise of self and of
- * total, then whether it was searched for] */
+/* [place, function in the new recording or -1, name, file, line, kind, package,
+ * then base, new, half width and noise of self and of total, then whether it
+ * was searched for] */
 static void answer_row(struct json *j, const struct recording_view *v[],
 		       const struct compare_function *f, uint32_t place,
 		       bool hit)
@@ -50,12 +52,17 @@ static void answer_row(struct json *j, const struct recording_view *v[],
 		origin_package(info, &package);
 	json_open(j, NULL, '[');
 	json_int(j, NULL, place);
+	json_int(j, NULL,
+		 f->function[COMPARE_NEW] == ID_NONE
+			 ? -1
+			 : (int64_t)f->function[COMPARE_NEW]);
 	json_string(j, NULL, info->name);
-	json_string(j, NULL, origin_short_path(info->file, base));
+	json_string(j, NULL, origin_short_file(info, base));
 	json_int(j, NULL, info->line);
+	json_int(j, NULL, info->kind);
 	json_string(j, NULL, buffer_text(&package));
-	answer_change(j, f->self, f->self_noise);
-	answer_change(j, f->total, f->total_noise);
+	answer_change(j, f->self, f->self_half, f->self_noise);
+	answer_change(j, f->total, f->total_half, f->total_noise);
 	json_int(j, NULL, hit);
 	json_close(j);
 	buffer_release(&package);
@@ -77,12 +84,19 @@ static void answer_rows(struct json *j, const struct recording_view *v[],
 
 /* Eight numbers a box: depth, start, width, kind, place of its function,
  * samples of base and of new, noise. */
-static void answer_boxes(struct json *j, const struct compare *c,
-			 uint32_t parts)
+static void answer_boxes(struct request *r, const struct compare *c)
 {
+	uint32_t parts = query_within(&r->query, "parts", 2000, 1, 100000);
+	struct json *j = r->json;
 	struct flame_boxes b;
+	size_t depth;
+	uint32_t root =
+		flame_at_path(&c->flame, query_text(&r->query, "path", ""),
+			      &depth);
 
-	flame_arrange(&b, &c->flame, 0, COMPARE_WIDTH / parts + 1, BOXES_MOST);
+	flame_arrange(&b, &c->flame, root,
+		      c->flame.nodes[root].total / parts + 1, BOXES_MOST);
+	json_int(j, "path_depth", (int64_t)depth);
 	json_int(j, "deepest", b.depth);
 	json_numbers(j, "boxes");
 	for (uint32_t i = 0; i < b.count; i++) {
@@ -151,8 +165,7 @@ static void answer_both(struct request *r, const struct recording_view *v[],
 	search_sides(r, sides, found);
 	answer_sides(r->json, sides);
 	answer_rows(r->json, v, &c, found);
-	answer_boxes(r->json, &c,
-		     query_within(&r->query, "parts", 2000, 1, 100000));
+	answer_boxes(r, &c);
 	for (int i = 0; i < COMPARE_SIDES; i++)
 		search_release(&found[i]);
 	compare_release(&c);
@@ -162,8 +175,10 @@ static void answer_both(struct request *r, const struct recording_view *v[],
 int answer_compare(struct request *r, struct error *err)
 {
 	uint64_t base = query_number(&r->query, "base", 0);
-	struct flame_options options = { .mine = query_flag(&r->query,
-							    "mine") };
+	struct flame_options options = {
+		.mine = query_flag(&r->query, "mine"),
+		.inverted = query_flag(&r->query, "inverted"),
+	};
 	const struct recording_view *v[COMPARE_SIDES];
 	struct compare_side sides[COMPARE_SIDES];
 	struct flame flames[COMPARE_SIDES] = { 0 };

@@ -44,6 +44,8 @@ struct request {
 	struct json *json;	     /* inside the answer's outer object */
 	bool *named;		     /* by function: is in the answer */
 	struct recording_view *named_of;
+	/* By function, how sure its shares are; NULL: nobody asked. */
+	const struct key_share **sure;
 };
 
 /* The profile of the request's filter, counted now or before. */
@@ -55,6 +57,8 @@ int counted_top(struct request *r, struct recording_view *v, struct error *err);
 /* Lines by file. */
 int counted_lines(struct request *r, struct recording_view *v,
 		  struct error *err);
+/* What time counts, as the field "mode" says. */
+enum profile_mode request_mode(const struct request *r);
 /* A filter that is only a window of time, from the fields from and to, and its
  * stride; it always ends. */
 void window_filter(const struct request *r, const struct recording_view *v,
@@ -62,6 +66,16 @@ void window_filter(const struct request *r, const struct recording_view *v,
 
 /* Say in the answer how much was counted. */
 void answer_counts(struct request *r, const struct profile *p);
+/* An interval as its ends, in millionths. */
+void answer_interval(struct json *j, struct interval i);
+/* How sure `part` samples are, which are among those that are `whole`: the
+ * binomial interval, as much wider as that of the latter is for its phases. */
+struct interval part_interval(uint64_t part, const struct share_count *whole,
+			      uint64_t samples);
+/* The node that a path as the page writes it ("f12.f7.t0.n0") leads to: the
+ * deepest there is, since what is gone with another filter is no reason to show
+ * nothing. *depth becomes how far it leads. */
+uint32_t flame_at_path(const struct flame *f, const char *text, size_t *depth);
 /* Remember that the answer mentions a function of its recording. */
 uint32_t mention(struct request *r, uint32_t function);
 
@@ -71,7 +85,7 @@ void json_number(struct json *j, uint64_t v);
 
 typedef int answer_fn(struct request *r, struct error *err);
 answer_fn answer_info, answer_timeline, answer_moment, answer_chrono,
-	answer_flame, answer_sandwich, answer_top, answer_files, answer_source,
-	answer_search, answer_compare;
+	answer_flame, answer_waits, answer_sandwich, answer_top, answer_files,
+	answer_source, answer_search, answer_compare;
 
 #endif

@@ -6,9 +6,9 @@
 #include "analyze/origin.h"
 #include "analyze/search.h"
 #include "base/alloc.h"
+#include "base/intern.h"
 
-/* An interval as its ends, in millionths. */
-static void answer_interval(struct json *j, struct interval i)
+void answer_interval(struct json *j, struct interval i)
 {
 	json_number(j, (uint64_t)(i.low * 1e6 + 0.5));
 	json_number(j, (uint64_t)(i.high * 1e6 + 0.5));
@@ -48,15 +48,13 @@ static void answer_share(struct request *r, const struct key_share *s)
 	json_close(r->json);
 }
 
-/* How sure `own` samples are, which are among those that pass the function: the
- * binomial interval, as much wider as that of the latter is for its phases. */
-static struct interval own_interval(uint64_t own, const struct share_count *cum,
-				    uint64_t samples)
+struct interval part_interval(uint64_t part, const struct share_count *whole,
+			      uint64_t samples)
 {
-	struct interval i = share_interval(own, samples);
-	double plain = interval_half(share_interval(cum->samples, samples));
-	double wider = interval_half(cum->sure.again) / plain;
-	double share = samples ? (double)own / (double)samples : 0;
+	struct interval i = share_interval(part, samples);
+	double plain = interval_half(share_interval(whole->samples, samples));
+	double wider = interval_half(whole->sure.again) / plain;
+	double share = samples ? (double)part / (double)samples : 0;
 	double half = interval_half(i) * (wider > 1 ? wider : 1);
 
 	if (!(half < 1))
@@ -75,7 +73,7 @@ static void answer_own(struct request *r, const struct key_share *s,
 	if (origin_is_library(reader_function(r->view->reader, s->key)))
 		return;
 	mine.flat.samples = own[s->key];
-	mine.flat.sure.again = own_interval(own[s->key], &s->cum, samples);
+	mine.flat.sure.again = part_interval(own[s->key], &s->cum, samples);
 	answer_share(r, &mine);
 }
 
@@ -102,29 +100,72 @@ int answer_top(struct request *r, struct error *err)
 	return 0;
 }
 
+/* Whose file it is: any function of it tells. NULL when none is known. */
+static const struct function_info *function_in(const struct recording_view *v,
+					       const struct file_lines *f)
+{
+	return f->n_lines ? reader_function(v->reader, f->lines[0].function)
+			  : NULL;
+}
+
+/* The files of what the field "q" finds; none when there is no such field, or
+ * when it is no pattern. */
+static void search_files(struct request *r, struct intern *found)
+{
+	const struct reader *reader = r->view->reader;
+	const char *q = query_text(&r->query, "q", "");
+	bool *hits = *q ? search_names(reader, q, NULL) : NULL;
+
+	for (uint32_t i = 0; hits && i < reader_functions(reader); i++)
+		if (hits[i])
+			intern_string(found, reader_function(reader, i)->file);
+	free(hits);
+}
+
+/* [file, short, self, total, has its text, was searched for, kind] */
+static void answer_file(struct request *r, const struct file_lines *f,
+			const struct function_info *whose, bool hit)
+{
+	const struct recording_view *v = r->view;
+	struct json *j = r->json;
+	size_t size;
+
+	json_open(j, NULL, '[');
+	json_string(j, NULL, f->file);
+	json_string(j, NULL,
+		    whose ? origin_short_file(whose, v->base) : f->file);
+	json_number(j, f->flat);
+	json_number(j, f->cum);
+	json_bool(j, NULL, reader_source(v->reader, f->file, &size));
+	json_bool(j, NULL, hit);
+	json_int(j, NULL, whose ? whose->kind : FUNCTION_PYTHON);
+	json_close(j);
+}
+
 int answer_files(struct request *r, struct error *err)
 {
 	struct recording_view *v = r->view;
-	struct json *j = r->json;
+	struct intern found = INTERN_INIT;
+	bool mine = query_flag(&r->query, "mine");
+	uint32_t n_found;
 	int status = counted_lines(r, v, err);
 
 	if (status < 0)
 		return status;
 	answer_counts(r, v->profile);
-	json_open(j, "files", '[');
+	search_files(r, &found);
+	n_found = found.count;
+	json_open(r->json, "files", '[');
 	for (uint32_t i = 0; i < v->lines.n_files; i++) {
 		const struct file_lines *f = &v->lines.files[i];
-		size_t size;
+		const struct function_info *whose = function_in(v, f);
 
-		json_open(j, NULL, '[');
-		json_string(j, NULL, f->file);
-		json_string(j, NULL, origin_short_path(f->file, v->base));
-		json_number(j, f->flat);
-		json_number(j, f->cum);
-		json_bool(j, NULL, reader_source(v->reader, f->file, &size));
-		json_close(j);
+		if (!mine || !whose || !origin_is_library(whose))
+			answer_file(r, f, whose,
+				    intern_string(&found, f->file) < n_found);
 	}
-	json_close(j);
+	json_close(r->json);
+	intern_release(&found);
 	return 0;
 }
 

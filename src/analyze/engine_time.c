@@ -2,13 +2,16 @@
 #include <stdlib.h>
 
 #include "analyze/engine_private.h"
+#include "analyze/search.h"
 #include "analyze/timeline.h"
+#include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 
 #define BUCKETS_MOST 4096
 #define MARKERS_MOST 5000
 #define STACK_MOST   1024
+#define HOLDERS_MOST 20
 
 static void answer_process(struct json *j, const struct reader *reader,
 			   uint32_t id)
@@ -78,7 +81,7 @@ static void answer_recording(struct json *j, const struct recording_view *v)
 	json_string(j, "version", info->version);
 	json_string(j, "note", info->note);
 	json_int(j, "wall_start", (int64_t)(info->wall_start / 1000000));
-	json_int(j, "duration", (int64_t)info->duration);
+	json_int(j, "duration", (int64_t)profile_recorded_until(v->reader));
 	json_int(j, "period", (int64_t)info->period);
 	json_int(j, "samples", (int64_t)info->samples);
 	json_int(j, "ticks", (int64_t)info->ticks);
@@ -135,25 +138,41 @@ static void answer_lane(struct request *r, const struct timeline *t,
 	buffer_release(&text);
 }
 
-/* By node, whether the function of the field "function" is on its stack; NULL
- * when none is asked for. */
+/* By function, whether it is that of the field "function" or else matches the
+ * field "q"; NULL when neither is asked for. A pattern that is none matches
+ * nothing. */
+static bool *wanted_functions(struct request *r)
+{
+	const struct reader *reader = r->view->reader;
+	uint64_t one = query_number(&r->query, "function", ID_NONE);
+	const char *q = query_text(&r->query, "q", "");
+	bool *wanted;
+
+	if (one < reader_functions(reader)) {
+		wanted = xcalloc(reader_functions(reader), sizeof(*wanted));
+		wanted[one] = true;
+		return wanted;
+	}
+	return *q ? search_names(reader, q, NULL) : NULL;
+}
+
+/* By node, whether a wanted function is on its stack; NULL: none is wanted. */
 static bool *mark_nodes(struct request *r)
 {
 	const struct reader *reader = r->view->reader;
-	uint64_t wanted = query_number(&r->query, "function", ID_NONE);
+	bool *wanted = wanted_functions(r), *marked;
 	uint32_t n = reader_nodes(reader);
-	bool *marked;
 
-	if (wanted >= reader_functions(reader))
+	if (!wanted)
 		return NULL;
 	marked = xcalloc(n, sizeof(*marked));
 	for (uint32_t i = 0; i < n; i++) {
 		struct node_info node = reader_node(reader, i);
 
-		marked[i] =
-			reader_frame(reader, node.frame).function == wanted ||
-			(node.parent != ID_NONE && marked[node.parent]);
+		marked[i] = wanted[reader_frame(reader, node.frame).function] ||
+			    (node.parent != ID_NONE && marked[node.parent]);
 	}
+	free(wanted);
 	return marked;
 }
 
@@ -225,6 +244,40 @@ int answer_moment(struct request *r, struct error *err)
 	return 0;
 }
 
+static void answer_holder(struct request *r, const struct holder *h)
+{
+	json_open(r->json, NULL, '[');
+	json_int(r->json, NULL, h->thread);
+	json_int(r->json, NULL,
+		 h->function == ID_NONE ? -1
+					: (int64_t)mention(r, h->function));
+	json_int(r->json, NULL, (int64_t)h->samples);
+	json_close(r->json);
+}
+
+/* Who held the GIL while the thread of the field "thread" waited for it. */
+int answer_waits(struct request *r, struct error *err)
+{
+	struct profile_filter filter;
+	struct waits w;
+	int status;
+
+	window_filter(r, r->view, &filter);
+	status = waits_count(&w, r->view->reader,
+			     query_within(&r->query, "thread", 0, 0, ID_NONE),
+			     filter.from, filter.to, filter.stride, err);
+	json_int(r->json, "stride", filter.stride);
+	json_int(r->json, "samples", (int64_t)w.samples);
+	json_int(r->json, "unknown", (int64_t)w.unknown);
+	json_open(r->json, "holders", '[');
+	for (uint32_t i = 0; i < w.count && i < HOLDERS_MOST; i++)
+		answer_holder(r, &w.items[i]);
+	json_close(r->json);
+	waits_release(&w);
+	return status;
+}
+
+/* What is no function in the picture is ID_NONE: garbage collection. */
 static void answer_chrono_boxes(struct request *r, const struct chrono *c)
 {
 	json_open(r->json, "boxes", '[');
@@ -234,7 +287,9 @@ static void answer_chrono_boxes(struct request *r, const struct chrono *c)
 		json_number(r->json, b->depth);
 		json_number(r->json, b->start);
 		json_number(r->json, b->end);
-		json_number(r->json, mention(r, b->function));
+		json_number(r->json, b->function == CHRONO_GC
+					     ? CHRONO_GC
+					     : mention(r, b->function));
 	}
 	json_close(r->json);
 }
@@ -243,17 +298,21 @@ int answer_chrono(struct request *r, struct error *err)
 {
 	uint32_t columns = query_within(&r->query, "columns", 1000, 1, 4096);
 	uint32_t thread = query_within(&r->query, "thread", 0, 0, ID_NONE);
+	struct chrono_options options = {
+		.mine = query_flag(&r->query, "mine"),
+		.inverted = query_flag(&r->query, "inverted"),
+	};
 	struct profile_filter filter;
 	struct profile *p;
 	struct chrono c;
 	int status;
 
 	window_filter(r, r->view, &filter);
+	filter.mode = request_mode(r);
 	filter.thread_ids = &thread;
 	filter.n_thread_ids = 1;
 	p = profile_uncounted(r->view->reader, &filter);
-	status = chrono_count(&c, p, thread, columns,
-			      query_flag(&r->query, "mine"), err);
+	status = chrono_count(&c, p, thread, columns, &options, err);
 	profile_free(p);
 	if (status < 0)
 		return status;

@@ -8,7 +8,7 @@
 #define BOXES_MOST 20000
 #define PATH_MOST  2048
 
-/* A path as the page writes it: "f12.f7.t0.n". */
+/* A path as the page writes it: "f12.f7.t0.n0". */
 static size_t read_path(const char *text, uint64_t *path)
 {
 	size_t n = 0;
@@ -17,6 +17,7 @@ static size_t read_path(const char *text, uint64_t *path)
 	while (*text && n < PATH_MOST) {
 		enum flame_kind kind = *text == 't'   ? FLAME_THREAD
 				       : *text == 'n' ? FLAME_NO_STACK
+				       : *text == 'g' ? FLAME_GC
 						      : FLAME_FUNCTION;
 
 		path[n++] = flame_path_word(kind, (uint32_t)strtoul(text + 1,
@@ -26,16 +27,14 @@ static size_t read_path(const char *text, uint64_t *path)
 	return n;
 }
 
-/* The deepest node that the path leads to: what is gone with another filter
- * is no reason to show nothing. *n becomes how far it leads. */
-static uint32_t find_root(const struct flame *f, const char *text, size_t *n)
+uint32_t flame_at_path(const struct flame *f, const char *text, size_t *depth)
 {
 	uint64_t *path = xcalloc(PATH_MOST, sizeof(*path));
 	uint32_t node;
 
-	*n = read_path(text, path);
-	while ((node = flame_find(f, path, *n)) == ID_NONE)
-		--*n;
+	*depth = read_path(text, path);
+	while ((node = flame_find(f, path, *depth)) == ID_NONE)
+		--*depth;
 	free(path);
 	return node;
 }
@@ -87,14 +86,49 @@ static uint64_t box_children(struct request *r, const struct flame *f,
 	return f->first[box->node + 1] - f->first[box->node];
 }
 
+/* Half of the width of the interval around a box's share, in millionths. */
+static uint64_t box_sure(struct request *r, const struct flame_node *n,
+			 uint64_t part)
+{
+	uint64_t samples = r->view->profile->samples;
+	const struct key_share *s =
+		n->kind == FLAME_FUNCTION ? r->sure[n->id] : NULL;
+	struct interval i = s ? part_interval(part, &s->cum, samples)
+			      : share_interval(part, samples);
+
+	return (uint64_t)(interval_half(i) * 1e6 + 0.5);
+}
+
+static uint64_t box_total_sure(struct request *r, const struct flame *f,
+			       const struct flame_box *box)
+{
+	const struct flame_node *n = &f->nodes[box->node];
+
+	return box_sure(r, n, n->total);
+}
+
+static uint64_t box_self_sure(struct request *r, const struct flame *f,
+			      const struct flame_box *box)
+{
+	const struct flame_node *n = &f->nodes[box->node];
+
+	return box_sure(r, n, n->self);
+}
+
 static const struct {
 	const char *name;
 	box_number *of;
+	bool sure; /* only when it is asked how sure the shares are */
 } box_columns[] = {
-	{ "depth", box_depth },	      { "start", box_start },
-	{ "kind", box_kind },	      { "id", box_id },
-	{ "total", box_total },	      { "self", box_self },
+	{ "depth", box_depth },
+	{ "start", box_start },
+	{ "kind", box_kind },
+	{ "id", box_id },
+	{ "total", box_total },
+	{ "self", box_self },
 	{ "children", box_children },
+	{ "total_sure", box_total_sure, true },
+	{ "self_sure", box_self_sure, true },
 };
 
 static void answer_boxes(struct request *r, const char *key,
@@ -110,6 +144,8 @@ static void answer_boxes(struct request *r, const char *key,
 	json_int(r->json, "left_out", b.left_out);
 	for (size_t c = 0; c < sizeof(box_columns) / sizeof(box_columns[0]);
 	     c++) {
+		if (box_columns[c].sure && !r->sure)
+			continue;
 		json_numbers(r->json, box_columns[c].name);
 		for (uint32_t i = 0; i < b.count; i++)
 			json_number(r->json,
@@ -149,6 +185,25 @@ static int counted_flame(struct request *r, struct error *err)
 	return 0;
 }
 
+/* Find out how sure the shares of functions are, for a request that asks. */
+static int count_sure(struct request *r, struct error *err)
+{
+	struct recording_view *v = r->view;
+	int status = 0;
+
+	if (!query_flag(&r->query, "sure"))
+		return 0;
+	status = counted_top(r, v, err);
+	if (status < 0)
+		return status;
+	r->sure =
+		arena_calloc(r->arena, (size_t)reader_functions(v->reader) + 1,
+			     sizeof(*r->sure));
+	for (uint32_t i = 0; i < v->top.n_items; i++)
+		r->sure[v->top.items[i].key] = &v->top.items[i];
+	return 0;
+}
+
 int answer_flame(struct request *r, struct error *err)
 {
 	struct profile *p;
@@ -158,11 +213,13 @@ int answer_flame(struct request *r, struct error *err)
 
 	if (!status)
 		status = counted_flame(r, err);
+	if (!status)
+		status = count_sure(r, err);
 	if (status < 0)
 		return status;
 	answer_counts(r, p);
-	root = find_root(&r->view->flame, query_text(&r->query, "path", ""),
-			 &depth);
+	root = flame_at_path(&r->view->flame, query_text(&r->query, "path", ""),
+			     &depth);
 	json_int(r->json, "path_depth", (int64_t)depth);
 	answer_boxes(r, "boxes", &r->view->flame, root);
 	return 0;
@@ -174,7 +231,7 @@ static void answer_around(struct request *r, const struct profile *p,
 {
 	struct flame f;
 
-	flame_around(&f, p, callers, above);
+	flame_around(&f, p, callers, above, query_flag(&r->query, "mine"));
 	answer_boxes(r, key, &f, f.n_nodes > 1 ? 1 : 0);
 	flame_release(&f);
 }

@@ -26,6 +26,7 @@ struct building {
 	uint32_t *depth; /* by node */
 	uint32_t *order; /* nodes, those of a level together */
 	uint64_t narrow; /* samples */
+	uint64_t *gc;	 /* by node: of its own samples, collecting; or NULL */
 	struct strand *strands;
 	uint32_t n_strands, capacity;
 };
@@ -79,6 +80,24 @@ static uint32_t call(struct building *b, uint32_t parent, uint32_t function)
 	return flame_child(b->flame, parent, FLAME_FUNCTION, function);
 }
 
+static uint64_t gc_of(const struct building *b, uint32_t node)
+{
+	return b->gc ? b->gc[node] : 0;
+}
+
+/* Samples of something below a place. The child comes first: to make it may
+ * move the nodes. */
+static void add_below(struct flame *f, uint32_t place, enum flame_kind kind,
+		      uint64_t samples)
+{
+	uint32_t child;
+
+	if (!samples)
+		return;
+	child = flame_child(f, place, kind, 0);
+	f->nodes[child].self += samples;
+}
+
 /* Nodes come level by level, so that it is known how wide the caller is. What a
  * narrow one calls becomes time of its own. */
 static void add_stack(struct building *b, uint32_t base, uint32_t node,
@@ -92,9 +111,11 @@ static void add_stack(struct building *b, uint32_t base, uint32_t node,
 	if (above == base || f->nodes[above].total >= b->narrow)
 		place = call(b, above, function_of(b->reader, node));
 	b->place[node] = place;
-	f->nodes[place].self += self;
+	f->nodes[place].self += self - gc_of(b, node);
 	if (place != above)
 		f->nodes[place].total += total;
+	/* Collecting garbage is no function, but a box of its own. */
+	add_below(f, place, FLAME_GC, gc_of(b, node));
 }
 
 /* The outermost frame of the library code that a frame is in; of the user's own
@@ -114,13 +135,23 @@ static uint32_t folded(const struct building *b, uint32_t node)
 /* Inverted trees grow level by level from all leaves at once. To walk every
  * stack to its root would cost stacks times depth, nearly all of it for boxes
  * too narrow to be seen: what is narrow ends where it is. */
+static void push_strand(struct building *b, uint32_t base, uint32_t node,
+			uint64_t samples)
+{
+	ALLOC_GROW(b->strands, b->n_strands + 1, b->capacity);
+	b->strands[b->n_strands++] = (struct strand){ node, base, samples };
+}
+
 static void add_strand(struct building *b, uint32_t base, uint32_t node,
 		       uint64_t self, uint64_t total)
 {
-	if (!self)
-		return;
-	ALLOC_GROW(b->strands, b->n_strands + 1, b->capacity);
-	b->strands[b->n_strands++] = (struct strand){ node, base, self };
+	uint64_t gc = gc_of(b, node);
+
+	if (self > gc)
+		push_strand(b, base, node, self - gc);
+	if (gc)
+		push_strand(b, flame_child(b->flame, base, FLAME_GC, 0), node,
+			    gc);
 }
 
 /* Add one more caller to every strand; `total` is that of the level so far. */
@@ -197,11 +228,15 @@ static void order_nodes(struct building *b, const uint32_t *nodes, uint32_t n)
 	free(starts);
 }
 
-static void add_no_stack(struct flame *f, uint32_t base, uint64_t samples)
+/* Say what of each node was garbage collection: in one thread, or ID_NONE: in
+ * all. Undone by a second call with `sign` -1. */
+static void count_gc(struct building *b, const struct profile *p,
+		     uint32_t thread, int sign)
 {
-	if (samples)
-		f->nodes[flame_child(f, base, FLAME_NO_STACK, 0)].self +=
-			samples;
+	for (uint32_t i = 0; b->gc && i < p->n_gc; i++)
+		if (thread == ID_NONE || p->gc[i].thread == thread)
+			b->gc[p->gc[i].node] +=
+				(uint64_t)sign * p->gc[i].samples;
 }
 
 static void add_together(struct building *b, const struct profile *p,
@@ -215,14 +250,15 @@ static void add_together(struct building *b, const struct profile *p,
 			nodes[n++] = i;
 	order_nodes(b, nodes, n);
 	free(nodes);
+	count_gc(b, p, ID_NONE, 1);
 	for (uint32_t i = 0; i < n; i++)
 		add(b, 0, b->order[i], p->self[b->order[i]],
 		    p->total[b->order[i]]);
-	add_no_stack(b->flame, 0, p->no_stack);
+	add_below(b->flame, 0, FLAME_NO_STACK, p->no_stack);
 }
 
-static void add_threads(struct building *b, const struct tally *tally,
-			add_fn *add)
+static void add_threads(struct building *b, const struct profile *p,
+			const struct tally *tally, add_fn *add)
 {
 	struct spread spread;
 
@@ -236,10 +272,12 @@ static void add_threads(struct building *b, const struct tally *tally,
 		spread_add(&spread, &tally->threads[t]);
 		spread_sum(&spread);
 		order_nodes(b, spread.nodes, spread.n_nodes);
+		count_gc(b, p, t, 1);
 		for (uint32_t i = 0; i < spread.n_nodes; i++)
 			add(b, base, b->order[i], spread.self[b->order[i]],
 			    spread.total[b->order[i]]);
-		add_no_stack(b->flame, base, spread.no_stack);
+		add_below(b->flame, base, FLAME_NO_STACK, spread.no_stack);
+		count_gc(b, p, t, -1);
 		spread_clear(&spread);
 	}
 	spread_release(&spread);
@@ -317,6 +355,7 @@ void flame_build(struct flame *f, const struct profile *p,
 		.place = xreallocarray(NULL, p->n_nodes, sizeof(*b.place)),
 		.order = xreallocarray(NULL, p->n_nodes, sizeof(*b.order)),
 		.narrow = p->samples / PARTS,
+		.gc = p->n_gc ? xcalloc(p->n_nodes, sizeof(*b.gc)) : NULL,
 	};
 	add_fn *add = options->inverted ? add_strand : add_stack;
 
@@ -327,7 +366,7 @@ void flame_build(struct flame *f, const struct profile *p,
 	flame_init(f);
 	measure_depths(&b, p->n_nodes);
 	if (options->threads)
-		add_threads(&b, tally, add);
+		add_threads(&b, p, tally, add);
 	else
 		add_together(&b, p, add);
 	invert(&b);
@@ -337,24 +376,80 @@ void flame_build(struct flame *f, const struct profile *p,
 	free(b.place);
 	free(b.depth);
 	free(b.order);
+	free(b.gc);
+}
+
+/* A small tree on its way into a flame graph. Library code next to library
+ * code is one box: the call that the user's code made. Outward that is only
+ * known at the other end, so there a library's node waits below `anchor` until
+ * it is clear that no further one follows. */
+struct around {
+	struct flame *flame;
+	const struct calltree *tree;
+	const bool *library; /* by function; NULL: nothing is folded */
+	bool above;
+	uint32_t *place, *anchor; /* by node of the tree */
+};
+
+static bool is_folded(const struct around *a, uint32_t i)
+{
+	return i && a->library && a->library[a->tree->nodes[i].function];
+}
+
+/* The box of a node, made when somebody needs it. */
+static uint32_t settle(struct around *a, uint32_t i)
+{
+	if (a->place[i] == ID_NONE)
+		a->place[i] =
+			flame_child(a->flame, a->anchor[i], FLAME_FUNCTION,
+				    a->tree->nodes[i].function);
+	return a->place[i];
+}
+
+static void place_around(struct around *a, uint32_t i)
+{
+	uint32_t parent = a->tree->nodes[i].parent;
+	bool joins = is_folded(a, i) && is_folded(a, parent);
+	uint64_t self = a->tree->nodes[i].self;
+	uint32_t place;
+
+	a->place[i] = ID_NONE;
+	if (!joins)
+		a->anchor[i] = parent == ID_NONE ? 0 : settle(a, parent);
+	else if (a->above)
+		a->anchor[i] = a->anchor[parent];
+	else
+		a->place[i] = settle(a, parent);
+	if (!self)
+		return;
+	place = settle(a, i); /* may move the nodes */
+	a->flame->nodes[place].self += self;
 }
 
 void flame_around(struct flame *f, const struct profile *p,
-		  const struct callers *callers, bool above)
+		  const struct callers *callers, bool above, bool mine)
 {
 	const struct calltree *tree = above ? &callers->above : &callers->below;
+	bool *library = mine ? find_library(p->reader) : NULL;
+	struct around a = {
+		.flame = f,
+		.tree = tree,
+		.library = library,
+		.above = above,
+		.place = xcalloc(tree->n_nodes, sizeof(*a.place)),
+		.anchor = xcalloc(tree->n_nodes, sizeof(*a.anchor)),
+	};
 
 	flame_init(f);
-	for (uint32_t i = 0; i < tree->n_nodes; i++) {
-		const struct calltree_node *n = &tree->nodes[i];
-		uint32_t node =
-			flame_child(f, n->parent == ID_NONE ? 0 : n->parent + 1,
-				    FLAME_FUNCTION, n->function);
-
-		f->nodes[node].self = n->self;
-	}
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		place_around(&a, i);
+	if (tree->n_nodes)
+		settle(&a, 0);
 	sum(f);
 	flame_finish(f);
+	free(a.place);
+	free(a.anchor);
+	free(library);
 }
 
 void flame_release(struct flame *f)

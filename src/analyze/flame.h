@@ -19,6 +19,7 @@ enum flame_kind {
 	FLAME_FUNCTION, /* id: of the function */
 	FLAME_THREAD,	/* id: of the thread */
 	FLAME_NO_STACK, /* samples without any Python stack */
+	FLAME_GC,	/* garbage collection, below who set it off */
 };
 
 struct flame_node {
@@ -49,9 +50,10 @@ void flame_build(struct flame *f, const struct profile *p,
 		 const struct tally *tally,
 		 const struct flame_options *options);
 /* The tree of what a function calls, or of what calls it (a caller being a
- * child), the function itself being the only child of the root. */
+ * child), the function itself being the only child of the root. `mine` folds
+ * library code as flame_build does. */
 void flame_around(struct flame *f, const struct profile *p,
-		  const struct callers *callers, bool above);
+		  const struct callers *callers, bool above, bool mine);
 void flame_release(struct flame *f);
 
 /* To build one otherwise: begin, add nodes (each call gives the node of that

@@ -215,6 +215,19 @@ int profile_each_run(struct profile *p, profile_visit *visit, void *context,
 	return pass_over(&pass, err);
 }
 
+static void count_gc(struct profile *p, const struct run *run)
+{
+	uint32_t at = map_get(&p->gc_by_stack, run->thread, run->node);
+
+	if (at == MAP_NONE) {
+		at = p->n_gc++;
+		ALLOC_GROW(p->gc, p->n_gc, p->gc_capacity);
+		p->gc[at] = (struct gc_count){ run->thread, run->node, 0 };
+		map_put(&p->gc_by_stack, run->thread, run->node, at);
+	}
+	p->gc[at].samples += run->ticks;
+}
+
 static int count_run(void *context, const struct run *run, uint64_t first,
 		     uint64_t last)
 {
@@ -231,6 +244,8 @@ static int count_run(void *context, const struct run *run, uint64_t first,
 	t->gil += run->state & STATE_GIL ? run->ticks : 0;
 	t->gil_wait += run->state & STATE_GIL_WAIT ? run->ticks : 0;
 	t->gc += run->state & STATE_GC ? run->ticks : 0;
+	if (run->state & STATE_GC && run->node != ID_NONE)
+		count_gc(p, run);
 	p->torn += run->state & STATE_TORN ? run->ticks : 0;
 	p->unproven += run->state & STATE_UNPROVEN ? run->ticks : 0;
 	p->unreadable += run->state & STATE_UNREADABLE ? run->ticks : 0;
@@ -253,26 +268,25 @@ static void sum_totals(struct profile *p)
 	}
 }
 
-/* The length of the recording: what its recorder said, unless the samples go
- * on after that (it was killed before it could say so again). */
-static uint64_t recorded_until(const struct profile *p)
+uint64_t profile_recorded_until(const struct reader *reader)
 {
-	uint64_t end = reader_info(p->reader)->duration, first, last;
-	size_t n = reader_blocks(p->reader);
+	uint64_t end = reader_info(reader)->duration, first, last;
+	size_t n = reader_blocks(reader);
 
 	if (!n)
 		return end;
-	reader_block_times(p->reader, n - 1, &first, &last);
+	reader_block_times(reader, n - 1, &first, &last);
 	return last > end ? last : end;
 }
 
 /* A tick stands for the time between ticks as it came out, not as it was asked
- * for: what was missed is spread over what was seen. */
+ * for: what was missed is spread over what was seen. Of a recording that broke
+ * off the recorder's last count is older than its last samples. */
 static double seconds_per_tick(const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
 
-	if (info->ticks && info->duration)
+	if (info->ticks && info->duration && (info->complete || !info->period))
 		return (double)info->duration / (double)info->ticks /
 		       NS_PER_SECOND;
 	return (double)info->period / NS_PER_SECOND;
@@ -280,7 +294,7 @@ static double seconds_per_tick(const struct profile *p)
 
 static void measure_time(struct profile *p)
 {
-	uint64_t end = recorded_until(p);
+	uint64_t end = profile_recorded_until(p->reader);
 
 	if (end > window_end(p))
 		end = window_end(p);
@@ -346,6 +360,8 @@ void profile_free(struct profile *p)
 	free(p->self);
 	free(p->total);
 	free(p->threads);
+	free(p->gc);
+	map_release(&p->gc_by_stack);
 	free(p->thread_passes);
 	free(p->node_passes);
 	free(p);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "record/reader.h"
 
 enum profile_mode {
@@ -38,6 +39,12 @@ struct profile_filter {
 	uint32_t stride;
 };
 
+/* A stack in which a thread collected garbage. */
+struct gc_count {
+	uint32_t thread, node;
+	uint64_t samples;
+};
+
 struct profile {
 	struct reader *reader;
 	struct profile_filter filter;
@@ -56,8 +63,13 @@ struct profile {
 	struct profile_thread {
 		uint64_t samples, on_cpu, gil, gil_wait, gc;
 	} * threads; /* by thread id; after the filter */
+	/* Of `self`, what was garbage collection: few stacks, in no order. */
+	struct gc_count *gc;
+	uint32_t n_gc;
 	/* What the filter lets through, by id; private. */
 	bool *thread_passes, *node_passes;
+	struct map gc_by_stack; /* (thread, node) to its place in `gc` */
+	uint32_t gc_capacity;
 };
 
 /* Count the samples of `reader` that pass `filter` (NULL: all). The reader and
@@ -69,6 +81,10 @@ int profile_new(struct profile **out, struct reader *reader,
 struct profile *profile_uncounted(struct reader *reader,
 				  const struct profile_filter *filter);
 void profile_free(struct profile *p);
+
+/* The length of a recording, ns: what its recorder said, unless the samples go
+ * on after that (it was killed before it could say so again). */
+uint64_t profile_recorded_until(const struct reader *reader);
 
 /* Every run that passes, in order of its first tick, with the times of its
  * first tick and of its last, ns since the start. A non-zero return ends it. */

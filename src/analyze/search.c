@@ -10,18 +10,37 @@ static bool matches(const regex_t *regex, const char *text)
 	return !regexec(regex, text, 0, NULL, 0);
 }
 
-static void match_functions(struct search *s, const struct reader *reader,
-			    const regex_t *regex)
+static bool *match_functions(const struct reader *reader, const regex_t *regex)
 {
 	uint32_t n = reader_functions(reader);
+	bool *hits = xcalloc(n, sizeof(*hits));
 
-	s->hits = xcalloc(n, sizeof(*s->hits));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct function_info *f = reader_function(reader, i);
 
-		s->hits[i] = matches(regex, f->name) || matches(regex, f->file);
-		s->n_hits += s->hits[i];
+		hits[i] = matches(regex, f->name) || matches(regex, f->file) ||
+			  matches(regex, f->module);
 	}
+	return hits;
+}
+
+bool *search_names(const struct reader *reader, const char *pattern,
+		   struct error *err)
+{
+	char why[128];
+	regex_t regex;
+	bool *hits;
+	int status =
+		regcomp(&regex, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+
+	if (status) {
+		regerror(status, &regex, why, sizeof(why));
+		fail(err, ERR_USAGE, "this is no regular expression: %s", why);
+		return NULL;
+	}
+	hits = match_functions(reader, &regex);
+	regfree(&regex);
+	return hits;
 }
 
 /* Parents come first, so that what they know is known to their children. */
@@ -47,20 +66,12 @@ static void count(struct search *s, const struct profile *p)
 int search_functions(struct search *s, const struct profile *p,
 		     const char *pattern, struct error *err)
 {
-	char why[128];
-	regex_t regex;
-	int status =
-		regcomp(&regex, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-
-	*s = (struct search){ 0 };
-	if (status) {
-		regerror(status, &regex, why, sizeof(why));
-		return fail(err, ERR_USAGE, "this is no regular expression: %s",
-			    why);
-	}
-	match_functions(s, p->reader, &regex);
+	*s = (struct search){ .hits = search_names(p->reader, pattern, err) };
+	if (!s->hits)
+		return -ERR_USAGE;
+	for (uint32_t i = 0; i < reader_functions(p->reader); i++)
+		s->n_hits += s->hits[i];
 	count(s, p);
-	regfree(&regex);
 	return 0;
 }
 

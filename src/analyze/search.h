@@ -15,9 +15,14 @@ struct search {
 	uint64_t self;	  /* of these, with one as their innermost frame */
 };
 
-/* `pattern` is an extended regular expression (regex(7)) that may match
- * anywhere, in any case of letters. Fails (-ERR_USAGE) when it is none. Free
- * with search_release. */
+/* By function, whether its name, its file or (native code) its library matches
+ * `pattern`: an extended regular expression (regex(7)) that may match anywhere,
+ * in any case of letters. NULL (ERR_USAGE) when it is none. The caller frees.
+ */
+bool *search_names(const struct reader *reader, const char *pattern,
+		   struct error *err);
+
+/* The same, and the samples with such a function. Free with search_release. */
 int search_functions(struct search *s, const struct profile *p,
 		     const char *pattern, struct error *err);
 void search_release(struct search *s);

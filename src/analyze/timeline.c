@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/spans.h"
 #include "base/alloc.h"
-#include "base/clock.h"
 
 enum lane_state lane_state(uint32_t state)
 {
@@ -19,8 +19,8 @@ enum lane_state lane_state(uint32_t state)
 
 struct filling {
 	struct timeline *timeline;
+	struct spans spans;
 	double width; /* ns of a bucket */
-	double reach; /* ns that a sample stands for, either way */
 	const bool *marked;
 };
 
@@ -44,16 +44,16 @@ static void fill_lane(const struct filling *f, float (*lane)[LANE_STATES],
 static int fill_run(void *context, const struct run *run, uint64_t first,
 		    uint64_t last)
 {
-	const struct filling *f = context;
+	struct filling *f = context;
 	float(**lane)[LANE_STATES] = &f->timeline->lanes[run->thread];
+	double start, end;
 
+	spans_of(&f->spans, run, first, last, &start, &end);
 	if (!*lane)
 		*lane = xcalloc(f->timeline->n_buckets, sizeof(**lane));
-	fill_lane(f, *lane, lane_state(run->state), (double)first - f->reach,
-		  (double)last + f->reach);
+	fill_lane(f, *lane, lane_state(run->state), start, end);
 	if (f->marked && run->node != ID_NONE && f->marked[run->node])
-		fill_lane(f, *lane, LANE_MARKED, (double)first - f->reach,
-			  (double)last + f->reach);
+		fill_lane(f, *lane, LANE_MARKED, start, end);
 	return 0;
 }
 
@@ -69,8 +69,7 @@ int timeline_count(struct timeline *t, struct profile *p, uint32_t n_buckets,
 				.n_threads = p->n_threads };
 	t->lanes = xcalloc(t->n_threads, sizeof(*t->lanes));
 	f.width = (double)(t->to - t->from) / n_buckets;
-	f.reach = p->seconds_per_sample * NS_PER_SECOND / 2;
-	status = profile_each_run(p, fill_run, &f, err);
+	status = spans_each_run(&f.spans, p, fill_run, &f, err);
 	if (status < 0)
 		timeline_release(t);
 	return status;

@@ -1,9 +1,8 @@
 /* What every thread did in time: its states in buckets of a window, a single
  * moment of it, and its stacks in the order in which they were seen.
  *
- * A sample stands for the time halfway to the ticks before and after it, so
- * that a window may be as narrow as one sample and ticks that were missed stay
- * blank. */
+ * A sample stands for a time (spans.h), so that a window may be as narrow as
+ * one sample and ticks that were missed stay blank. */
 #ifndef PYROMETER_ANALYZE_TIMELINE_H
 #define PYROMETER_ANALYZE_TIMELINE_H
 
@@ -53,6 +52,13 @@ struct moment {
 int moment_find(struct moment *m, struct reader *reader, uint32_t thread,
 		uint64_t when, struct error *err);
 
+#define CHRONO_GC ID_NONE /* in place of a function: collecting garbage */
+
+struct chrono_options {
+	bool mine;     /* library code below library code is folded into it */
+	bool inverted; /* the innermost functions first */
+};
+
 /* A box of a flame graph in order of time. */
 struct chrono_box {
 	uint32_t function, depth;
@@ -68,7 +74,8 @@ struct chrono {
 /* The stacks of one thread: of each column the one that was seen longest in one
  * go; what neighbours have in common is one box. Free with chrono_release. */
 int chrono_count(struct chrono *c, struct profile *p, uint32_t thread,
-		 uint32_t n_columns, bool mine, struct error *err);
+		 uint32_t n_columns, const struct chrono_options *options,
+		 struct error *err);
 void chrono_release(struct chrono *c);
 
 #endif

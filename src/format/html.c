@@ -21,13 +21,13 @@
 
 void html_add_policy(struct buffer *out, bool server)
 {
-	buffer_printf(
-		out,
-		"default-src 'none'; script-src '%s' "
-		"'wasm-unsafe-eval'; style-src '%s'; img-src data:; connect-src %s; "
-		"base-uri 'none'; form-action 'none'",
-		viewer_script_hash, viewer_style_hash,
-		server ? "'self'" : "'none'");
+	buffer_printf(out,
+		      "default-src 'none'; script-src '%s' "
+		      "'wasm-unsafe-eval'; style-src '%s'; img-src data:; %s; "
+		      "base-uri 'none'; form-action 'none'",
+		      viewer_script_hash, viewer_style_hash,
+		      server ? "connect-src 'self'"
+			     : "connect-src 'none'; worker-src blob:");
 }
 
 void html_add_page(struct buffer *out)

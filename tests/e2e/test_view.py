@@ -16,20 +16,24 @@ from urllib.parse import urlsplit
 import pytest
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parent.parent / "build"
+BUILD = Path(os.environ.get("PYROMETER_BUILD") or HERE.parent.parent / "build")
 PYROMETER = BUILD / "src" / "cmd" / "pyrometer"
 MAKE_STACKS = BUILD / "tests" / "unit" / "make_stacks"
 CACHE = Path(os.environ.get("PYROMETER_CACHE") or Path(
     os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "pyrometer"))
-SCENARIOS = re.findall(r'^scenario\("(.+?)"', (HERE / "viewer" / "scenarios.mjs").read_text(), re.M)
+
+
+def scenarios_of(name):
+    return re.findall(r'^scenario\("(.+?)"', (HERE / "viewer" / f"{name}.mjs").read_text(), re.M)
+
 
 ON_CPU, GIL, GIL_WAIT, GC = 1, 2, 4, 8
 RUNNING = ON_CPU | GIL
 
 
 def stack(*frames):
-    return "\x1e".join("\x1f".join([name, file, str(first), str(line)])
-                       for name, file, first, line in frames)
+    """Each a name, a file, its first line and a line; of native code also its kind and library."""
+    return "\x1e".join("\x1f".join(map(str, frame)) for frame in frames)
 
 
 APP = "/srv/shop/app.py"
@@ -66,11 +70,32 @@ def record(path, lines, command="python app.py"):
     return path
 
 
+NATIVE, KERNEL = 1, 2
+C_FILE = "/build/numpy/multiarray/module.c"
+
+
+def native_runs():
+    main, train, load = ("main", APP, 1, 3), ("train", APP, 10, 11), ("load", APP, 20, 21)
+    dot = ("dot", "/srv/shop/venv/lib/python3.12/site-packages/numpy/linalg.py", 700, 731)
+    product = ("matrix_product", C_FILE, 930, 4, NATIVE,
+               "/srv/shop/venv/lib/python3.12/site-packages/numpy/_umath.cpython-312.so")
+    gemm = ("cblas_dgemm", "", 0, 0, NATIVE, "/usr/lib/libblas.so.3")
+    read = ("os_read", "/build/python/Modules/posix.c", 9000, 9044, NATIVE, "/usr/lib/libpython3.12.so.1.0")
+    kernel = ("ksys_read", "", 0, 0, KERNEL, "[kernel]")
+    return [
+        ("MainThread", RUNNING, 200, stack(main, train, dot, product, gemm)),
+        ("MainThread", RUNNING, 50, stack(main, train, dot, product)),
+        ("MainThread", 0, 110, stack(main, load, read, kernel)),
+        ("MainThread", RUNNING, 40, stack(main)),
+        ("source", C_FILE, "\x1e".join(["#include <x.h>", "", "{", "\treturn <script>gemm()</script>;", "}"])),
+    ]
+
+
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
     """Two: in the second, half of what parse took has gone to waiting."""
     folder = tmp_path_factory.mktemp("view")
-    source = [("source", APP, SOURCE)]
+    source = [("source", APP, SOURCE), ("marker", "request", "GET /<b>cart</b>", 100, 200)]
     slower = [(name, state, 115 if state == 0 and name == "MainThread" else ticks, frames)
               for name, state, ticks, frames in runs(100, 50)]
     slower[0] = ("MainThread", RUNNING, 25, slower[0][3])
@@ -145,29 +170,118 @@ def browse(script, *arguments):
     return done.stdout
 
 
-def drive(address):
-    """What became of each scenario: None, or what went wrong."""
-    return json.loads(browse("drive.mjs", address))
+def drive(address, name, *scenarios):
+    """What became of each scenario of a file: None, or what went wrong."""
+    return json.loads(browse("drive.mjs", address, name, *scenarios))
+
+
+class Results:
+    """Of all scenarios of a file on a page, played when the first is asked for."""
+
+    def __init__(self, address):
+        self.address = address
+        self.played = {}
+
+    def check(self, name, scenario):
+        if name not in self.played:
+            self.played[name] = drive(self.address, name)
+        assert self.played[name][scenario] is None, self.played[name][scenario]
 
 
 @pytest.fixture(scope="module")
 def page_results(page):
-    return drive(page.as_uri())
+    return Results(page.as_uri())
 
 
 @pytest.fixture(scope="module")
 def server_results(server):
-    return drive(server.address)
+    return Results(server.address)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", scenarios_of("scenarios"))
 def test_self_contained_page(page_results, scenario):
-    assert page_results[scenario] is None, page_results[scenario]
+    page_results.check("scenarios", scenario)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", scenarios_of("scenarios"))
 def test_server(server_results, scenario):
-    assert server_results[scenario] is None, server_results[scenario]
+    server_results.check("scenarios", scenario)
+
+
+@pytest.mark.parametrize("way", ["page", "server"])
+def test_keys(request, way):
+    """Every key of the help, both ways of opening."""
+    results = drive(request.getfixturevalue(f"{way}_results").address, "keys")
+    assert len(results) > 40
+    assert {name: why for name, why in results.items() if why} == {}
+
+
+@pytest.fixture(scope="module")
+def native_results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("native")
+    recording = record(folder / "native.pyro", native_runs())
+    return Results(write_page(recording, out=folder / "native.html").as_uri())
+
+
+@pytest.mark.parametrize("scenario", scenarios_of("native"))
+def test_native_code(native_results, scenario):
+    native_results.check("native", scenario)
+
+
+def steady_runs(parse, render):
+    main, idle = ("main", APP, 1, 3), ("idle", APP, 50, 51)
+    return 100 * [("MainThread", RUNNING, parse, stack(main, ("parse", APP, 20, 21))),
+                  ("MainThread", RUNNING, render, stack(main, ("render", APP, 30, 31))),
+                  ("MainThread", RUNNING, 5, stack(main, idle))]
+
+
+@pytest.fixture(scope="module")
+def steady_results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("steady")
+    files = [record(folder / "base.pyro", steady_runs(8, 7)), record(folder / "new.pyro", steady_runs(4, 11))]
+    return Results(write_page(*files, out=folder / "steady.html").as_uri() + "#view=compare")
+
+
+@pytest.mark.parametrize("scenario", scenarios_of("steady"))
+def test_comparison(steady_results, scenario):
+    steady_results.check("steady", scenario)
+
+
+# Nothing to show, and why
+
+RECORDING = re.compile(r'(class="recording" data-name=")[^"]*("[^>]*>)[^<]*')
+ENGINE = re.compile(r'<script type="application/octet-stream" id="engine">[^<]*</script>')
+
+
+def broken_page(scenario, page, recordings, folder):
+    """The page that a scenario of states.mjs is about."""
+    text, path = page.read_text(), folder / "state.html"
+    junk = base64.b64encode(zlib.compress(b"this is no recording at all")).decode()
+    changed = {
+        "corrupt": RECORDING.sub(rf"\1broken.pyro\2{junk}", text),
+        "without engine": ENGINE.sub("", text),
+        "without recording": re.sub(r'<script[^>]*class="recording"[^<]*</script>', "", text),
+    }
+    made = {
+        "empty": lambda: record(folder / "empty.pyro", []),
+        "broken off": lambda: cut(recordings[0], folder / "cut.pyro"),
+        "without source": lambda: record(folder / "bare.pyro", runs(100, 50)),
+    }
+    if scenario in made:
+        return write_page(made[scenario](), out=path)
+    path.write_text(changed.get(scenario, text))
+    return path
+
+
+def cut(recording, path):
+    path.write_bytes(recording.read_bytes()[:-60])
+    return path
+
+
+@pytest.mark.parametrize("scenario", scenarios_of("states"))
+def test_states(page, recordings, tmp_path, scenario):
+    address = broken_page(scenario, page, recordings, tmp_path).as_uri()
+    assert drive(address, "states", scenario) == {scenario: None}
 
 
 # The server's door
@@ -194,6 +308,14 @@ def test_foreign_host_and_origin_are_refused(server):
     assert server.ask("q?view=info", Origin=f"http://127.0.0.1:{port}")[0] == 200
     assert server.ask("q?view=info", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
     assert server.ask(method="POST")[0] == 405
+
+
+def test_a_request_without_host_is_refused(server):
+    address = urlsplit(server.address)
+    with socket.create_connection((address.hostname, address.port), 5) as connection:
+        connection.sendall(f"GET {address.path} HTTP/1.0\r\n\r\n".encode())
+        reply = connection.recv(1000)
+    assert reply.split()[1] in (b"400", b"403")
 
 
 def test_answers_may_not_be_framed_or_guessed(server):
@@ -242,33 +364,31 @@ def test_empty_page_weighs_little(page):
     assert len(text) <= 400_000
 
 
-def test_page_says_when_it_is_broken(page, tmp_path):
-    text = page.read_text()
-    broken = {
-        "This recording cannot be shown": re.sub(r'(class="recording"[^>]*>)[^<]*',
-                                                r"\1" + base64.b64encode(zlib.compress(b"no recording")).decode(), text),
-        "was saved without its recording": re.sub(r'<script type="application/octet-stream" id="engine">[^<]*</script>',
-                                                  "", text),
-    }
-    for said, changed in broken.items():
-        path = tmp_path / "broken.html"
-        path.write_text(changed)
-        assert said in browse("show.mjs", path.as_uri())
-
-
 HOSTILE = ["<script>window.attacked = 1</script>", "</script><script>window.attacked=1</script>",
-           "<img src=x onerror='window.attacked=1'>", "\"><svg onload=window.attacked=1>", "{{7*7}}"]
+           "<img src=x onerror='window.attacked=1'>", "\"><svg onload=window.attacked=1>", "{{7*7}}",
+           "__proto__", "javascript:window.attacked=1", "\u202eevil\u0007\u0001"]
 
 
-def test_hostile_names_stay_text(tmp_path):
-    lines = [(name, RUNNING, 10, stack((name, "/srv/" + name.replace("/", "_"), 1, 2))) for name in HOSTILE]
-    lines += [("source", "/srv/" + HOSTILE[2].replace("/", "_"), "\x1e".join(HOSTILE))]
-    recording = record(tmp_path / "<img src=x onerror=attacked=1>.pyro", lines, command=HOSTILE[0])
-    path = write_page(recording, out=tmp_path / "hostile.html")
-    assert HOSTILE[0] not in path.read_text()
-    shown = browse("show.mjs", path.as_uri())
-    assert shown.count("attacked: false") == 2, shown
-    for name in HOSTILE:
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Markup in every text that a recording has."""
+    folder = tmp_path_factory.mktemp("hostile")
+    file = {name: "/srv/" + name.replace("/", "_") for name in HOSTILE}
+    lines = [(name, RUNNING, 10, stack((name, file[name], 1, 2), (name, "", 0, 0, NATIVE, "/lib/" + name)))
+             for name in HOSTILE]
+    lines += [("source", file[HOSTILE[2]], "\x1e".join(HOSTILE)), ("marker", HOSTILE[2], HOSTILE[0], 0, 50)]
+    return record(folder / "<img src=x onerror=attacked=1>.pyro", lines, command=HOSTILE[0])
+
+
+@pytest.mark.parametrize("way", ["page", "server"])
+def test_hostile_names_stay_text(hostile, tmp_path, way):
+    with Server(hostile) as server:
+        page = write_page(hostile, out=tmp_path / "hostile.html")
+        assert HOSTILE[0] not in page.read_text()
+        shown = browse("show.mjs", page.as_uri() if way == "page" else server.address)
+    assert shown.count("attacked: false") == 8, shown
+    assert "made of names: 0" in shown
+    for name in HOSTILE[:-1]:
         assert name in shown, name
 
 
@@ -299,11 +419,12 @@ def test_corrupt_file_is_refused(tmp_path):
 
 
 def test_cut_file_is_shown_with_a_notice(recordings, tmp_path):
-    path = tmp_path / "cut.pyro"
-    path.write_bytes(recordings[0].read_bytes()[:-60])
+    path = cut(recordings[0], tmp_path / "cut.pyro")
     page = write_page(path, out=tmp_path / "cut.html")
     with Server(path) as server:
         assert "breaks off" in json.loads(server.ask("q?view=info")[2])["recordings"][0]["notice"]
+        answer = json.loads(server.ask("q?view=top")[2])
+    assert answer["samples"] == 500 and answer["second"] == pytest.approx(0.001)
     assert page.stat().st_size > 100_000
 
 

@@ -65,7 +65,7 @@ static void answers_every_view(void **state)
 	has(&m, "view=top", "\"samples\":100,");
 	has(&m, "view=top", "[2,70,70,");
 	has(&m, "view=top",
-	    "[2,\"</script>\",\"x.py\",1,0,\"\",\"/app/x.py\"]");
+	    "[2,\"</script>\",\"x.py\",1,0,\"\",\"/app/x.py\",\"\"]");
 	has(&m, "view=flame", "\"total\":[100,100,70,30]");
 	has(&m, "view=flame&path=f0.f1", "\"total\":[30]");
 	has(&m, "view=flame&path=f0.f99", "\"path_depth\":1");
@@ -77,14 +77,21 @@ static void answers_every_view(void **state)
 	has(&m, "view=moment&thread=0&at=50000000", "\"stack\":[[0,1],[2,5]]");
 	has(&m, "view=chrono&thread=0&columns=10",
 	    "\"boxes\":[1,0,3,1,1,3,10,2,0,0,10,0]");
-	has(&m, "view=files", "[\"/app/x.py\",\"x.py\",70,70,true]");
+	has(&m, "view=files", "[\"/app/x.py\",\"x.py\",70,70,true,false,0]");
+	has(&m, "view=files&q=x%5C.py",
+	    "[\"/app/x.py\",\"x.py\",70,70,true,true,0]");
+	has(&m, "view=flame&sure=1", "\"total_sure\":[");
+	has(&m, "view=timeline&buckets=2&q=^load",
+	    "\"lanes\":[[0,\"00o00U00n000\"]]");
+	has(&m, "view=waits&thread=0", "\"samples\":0,");
 	has(&m, "view=source&path=/app/x.py", "\"text\":\"one\\ntwo\\n\"");
 	has(&m, "view=source&path=/app/x.py", "[[5,70,70,");
 	has(&m, "view=source&path=/app/gone.py", "\"text\":null");
 	has(&m, "view=search&q=x%5C.py", "\"matched\":70,\"self\":70");
 	has(&m, "view=search&q=x%5C.py", "\"hits\":[2]");
 	has(&m, "view=compare&file=1&base=0", "\"sides\":[100,100]");
-	has(&m, "view=compare&file=1&base=0&q=^save", ",0.5,0,1]");
+	has(&m, "view=compare&file=1&base=0&q=^save", ",0,1]],");
+	has(&m, "view=compare&file=1&base=0&path=f0.f1", "\"path_depth\":2");
 	unmake(&m);
 }
 

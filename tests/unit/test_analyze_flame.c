@@ -24,6 +24,7 @@ static const char *text_of(struct fake *f, const struct flame *flame,
 			      : n->kind == FLAME_THREAD
 				      ? reader_thread(f->reader, n->id)->name
 			      : n->kind == FLAME_NO_STACK ? "none"
+			      : n->kind == FLAME_GC	  ? "gc"
 							  : "all",
 			      (int)n->total, (int)b.items[i].start);
 	}
@@ -166,14 +167,120 @@ static void goes_around_a_function(void **state)
 	struct flame flame;
 
 	callers_count(&callers, f.profile, fake_function(&f, "load"));
-	flame_around(&flame, f.profile, &callers, true);
+	flame_around(&flame, f.profile, &callers, true, false);
 	assert_string_equal(text_of(&f, &flame, 1, 1, 100),
 			    "load*9@0 .main*5@0 .work*4@5 ");
 	flame_release(&flame);
-	flame_around(&flame, f.profile, &callers, false);
+	flame_around(&flame, f.profile, &callers, false, false);
 	assert_string_equal(text_of(&f, &flame, 1, 1, 100), "load*9@0 ");
 	flame_release(&flame);
 	callers_release(&callers);
+	fake_end(&f);
+}
+
+/* Around "mine", which libraries call and which calls libraries. */
+static void goes_around_with_libraries_folded(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct callers callers;
+	struct flame flame;
+
+	fake_run(&f, t,
+		 fake_stack(&f, "main;run" LIB ";call" LIB ";mine;dump" LIB
+				";enc" LIB ";hook"),
+		 3);
+	fake_run(&f, t, fake_stack(&f, "run" LIB ";mine;dump" LIB ";enc" LIB),
+		 2);
+	fake_profile(&f, NULL);
+	callers_count(&callers, f.profile, fake_function(&f, "mine"));
+	flame_around(&flame, f.profile, &callers, true, true);
+	assert_string_equal(text_of(&f, &flame, 1, 1, 100),
+			    "mine*5@0 .run*5@0 ..main*3@0 ");
+	flame_release(&flame);
+	flame_around(&flame, f.profile, &callers, false, true);
+	assert_string_equal(text_of(&f, &flame, 1, 1, 100),
+			    "mine*5@0 .dump*5@0 ..hook*3@0 ");
+	flame_release(&flame);
+	callers_release(&callers);
+	fake_end(&f);
+}
+
+/* A collects 2 of 5 in load; B once in the same stack. */
+static struct fake make_collecting(void)
+{
+	struct fake f = fake_begin();
+	uint32_t a = fake_thread(&f, 0, 100, "A"),
+		 b = fake_thread(&f, 0, 2, "B");
+	uint32_t load = fake_stack(&f, "main;load");
+
+	fake_run(&f, a, load, 3);
+	for (int i = 0; i < 2; i++) {
+		fake_tick(&f);
+		fake_see(&f, a, load, FAKE_CPU | STATE_GC);
+		if (i)
+			fake_see(&f, b, load, FAKE_CPU | STATE_GC);
+	}
+	fake_profile(&f, NULL);
+	return f;
+}
+
+static void shows_garbage_collection(void **state)
+{
+	static const struct {
+		struct flame_options options;
+		const char *expected;
+	} cases[] = {
+		{ { 0 }, "all*6@0 .main*6@0 ..load*6@0 ...gc*3@0 " },
+		{ { .threads = true },
+		  "all*6@0 .A*5@0 ..main*5@0 ...load*5@0 ....gc*2@0 "
+		  ".B*1@5 ..main*1@5 ...load*1@5 ....gc*1@5 " },
+		{ { .inverted = true },
+		  "all*6@0 .gc*3@0 ..load*3@0 ...main*3@0 "
+		  ".load*3@3 ..main*3@3 " },
+	};
+	struct fake f = make_collecting();
+	struct arena arena = ARENA_INIT;
+	struct tally tally;
+	struct flame flame;
+
+	assert_int_equal(tally_count(&tally, f.profile, &arena, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		flame_build(&flame, f.profile, &tally, &cases[i].options);
+		assert_string_equal(text_of(&f, &flame, 0, 1, 100),
+				    cases[i].expected);
+		flame_release(&flame);
+	}
+	arena_release(&arena);
+	fake_end(&f);
+}
+
+/* Many boxes, so that their list grows under every hand that holds it. */
+static void loses_no_sample(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct flame flame;
+	char stack[32];
+
+	for (int i = 0; i < 300; i++) {
+		snprintf(stack, sizeof(stack), "main;f%d;g%d", i, i);
+		fake_tick(&f);
+		fake_see(&f, t, fake_stack(&f, stack), FAKE_CPU | STATE_GC);
+		if (i % 16 == 0) {
+			fake_tick(&f);
+			fake_see(&f, t, ID_NONE, 0);
+		}
+	}
+	fake_profile(&f, NULL);
+	for (int i = 0; i < 4; i++) {
+		struct flame_options options = { .inverted = i & 1,
+						 .mine = i & 2 };
+
+		flame_build(&flame, f.profile, NULL, &options);
+		assert_int_equal(flame.nodes[0].total, f.profile->samples);
+		flame_release(&flame);
+	}
 	fake_end(&f);
 }
 
@@ -188,6 +295,9 @@ int main(void)
 		cmocka_unit_test(leaves_out_what_is_narrow),
 		cmocka_unit_test(follows_only_what_is_wide),
 		cmocka_unit_test(goes_around_a_function),
+		cmocka_unit_test(goes_around_with_libraries_folded),
+		cmocka_unit_test(shows_garbage_collection),
+		cmocka_unit_test(loses_no_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,48 @@ static void test_packages(void **state)
 	check_package("/venv/bin/pytest", "pytest");
 }
 
+static void check_native(const char *module, const char *package)
+{
+	struct function_info f = { "f", "", 0, FUNCTION_NATIVE, module };
+	struct buffer out = BUFFER_INIT;
+
+	origin_package(&f, &out);
+	assert_string_equal(buffer_text(&out), package);
+	buffer_release(&out);
+}
+
+static void test_native_packages(void **state)
+{
+	check_native("/lib/x86_64-linux-gnu/libc.so.6", "libc");
+	check_native("/usr/lib/libpython3.12.so.1.0", "libpython3.12");
+	check_native("/usr/bin/python3.12", "python3.12");
+	check_native("/v/lib/python3.8/site-packages/numpy/core/_mu.so",
+		     "numpy");
+	check_native("/v/lib/python3.8/site-packages/_x.abi3.so", "_x");
+	check_native("/usr/lib/python3.12/lib-dynload/_json.cpython-312-x.so",
+		     "_json");
+	check_native("", "");
+}
+
+static void check_short_file(enum function_kind kind, const char *file,
+			     const char *expected)
+{
+	struct function_info f = { "f", file, 1, kind, "" };
+
+	assert_string_equal(origin_short_file(&f, 8), expected);
+}
+
+static void test_short_files(void **state)
+{
+	check_short_file(FUNCTION_PYTHON, "/home/u/x/app.py", "x/app.py");
+	check_short_file(FUNCTION_NATIVE, "/build/python/Objects/dict.c",
+			 "Objects/dict.c");
+	check_short_file(FUNCTION_NATIVE, "/dict.c", "dict.c");
+	check_short_file(FUNCTION_NATIVE, "dict.c", "dict.c");
+	check_short_file(FUNCTION_NATIVE, "", "");
+	check_short_file(FUNCTION_NATIVE, "a/b", "a/b");
+}
+
 static void test_short_paths(void **state)
 {
 	assert_string_equal(
@@ -179,7 +221,9 @@ int main(void)
 		cmocka_unit_test(test_native_libraries),
 		cmocka_unit_test(test_headers_are_no_own_code),
 		cmocka_unit_test(test_packages),
+		cmocka_unit_test(test_native_packages),
 		cmocka_unit_test(test_short_paths),
+		cmocka_unit_test(test_short_files),
 		cmocka_unit_test(test_base_is_what_user_files_share),
 	};
 

@@ -217,6 +217,37 @@ static void test_empty_recording(void **state)
 	fake_end(&f);
 }
 
+/* The recorder said how far it was after 2 of 10 ticks, then it was killed. */
+static void knows_the_time_of_what_broke_off(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	char path[64];
+
+	fake_run(&f, t, fake_stack(&f, "main"), 2);
+	f.info = (struct recording_info){ .period = FAKE_PERIOD,
+					  .duration = 2 * FAKE_PERIOD,
+					  .ticks = 2,
+					  .samples = 2,
+					  .version = "",
+					  .host = "",
+					  .command = "",
+					  .note = "" };
+	writer_info(f.writer, &f.info);
+	writer_flush(f.writer, NULL);
+	fake_run(&f, t, fake_stack(&f, "main"), 8);
+	writer_flush(f.writer, NULL);
+	writer_free(f.writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd);
+	assert_int_equal(reader_open(&f.reader, path, NULL), 0);
+	fake_profile(&f, NULL);
+	assert_int_equal(f.profile->samples, 10);
+	assert_float_equal(f.profile->seconds, 0.010, 0.0001);
+	assert_in_range(profile_recorded_until(f.reader), 8 * FAKE_PERIOD,
+			10 * FAKE_PERIOD);
+	fake_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_visits_in_order_until_told_to_stop),
 		cmocka_unit_test(test_stack_keeps_the_innermost),
 		cmocka_unit_test(test_empty_recording),
+		cmocka_unit_test(knows_the_time_of_what_broke_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

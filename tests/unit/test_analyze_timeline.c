@@ -1,4 +1,5 @@
 #include "analyze/timeline.h"
+#include "analyze/waits.h"
 #include "analyze_support.h"
 
 #define MS FAKE_PERIOD
@@ -103,11 +104,103 @@ static void is_box(const struct chrono *c, const struct fake *f, uint32_t i,
 	assert_int_equal(b->end, end);
 }
 
+/* Sixteen blocks of four ticks, of which every fourth is read. */
+static void stands_for_what_is_passed_over(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct chrono_options plain = { 0 };
+	struct profile_filter filter;
+	struct timeline lanes;
+	struct profile *p;
+	struct chrono c;
+
+	for (int i = 0; i < 16; i++) {
+		fake_run(&f, t, fake_stack(&f, "main"), 4);
+		writer_flush(f.writer, NULL);
+	}
+	profile_free(window(&f, &filter, 0, 64 * MS));
+	filter.stride = 4;
+	p = profile_uncounted(f.reader, &filter);
+	assert_int_equal(timeline_count(&lanes, p, 32, NULL, NULL), 0);
+	for (int i = 0; i < 32; i++)
+		assert_float_equal(lanes.lanes[0][i][LANE_GIL], 1, 0.05);
+	timeline_release(&lanes);
+	assert_int_equal(chrono_count(&c, p, t, 32, &plain, NULL), 0);
+	assert_int_equal(c.count, 1);
+	is_box(&c, &f, 0, "main", 0, 0, 32);
+	chrono_release(&c);
+	profile_free(p);
+	fake_end(&f);
+}
+
+/* Ticks that are a tenth of a period early or late leave no gaps. */
+static void forgives_ticks_that_are_late(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct profile_filter filter;
+	struct timeline lanes;
+	struct profile *p;
+
+	for (int i = 0; i < 20; i++) {
+		writer_tick(f.writer,
+			    FAKE_START + f.ticks++ * MS + (i % 3 ? MS / 5 : 0));
+		fake_see(&f, t, fake_stack(&f, i % 2 ? "odd" : "even"),
+			 FAKE_CPU);
+	}
+	p = window(&f, &filter, 3 * MS / 2, 37 * MS / 2);
+	assert_int_equal(timeline_count(&lanes, p, 340, NULL, NULL), 0);
+	for (int i = 0; i < 340; i++)
+		assert_float_equal(lanes.lanes[0][i][LANE_GIL], 1, 0.01);
+	timeline_release(&lanes);
+	profile_free(p);
+	fake_end(&f);
+}
+
+/* Of B's four waits A was seen in three, of which two are in the window. */
+static void counts_who_held_the_gil(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t a = fake_thread(&f, 0, 100, "A"),
+		 b = fake_thread(&f, 0, 2, "B");
+	uint32_t other = fake_thread(&f, fake_process(&f, 200), 200, "C");
+	uint32_t run = fake_stack(&f, "main;run"),
+		 save = fake_stack(&f, "save");
+	struct waits w;
+
+	for (int i = 0; i < 4; i++) {
+		fake_tick(&f);
+		if (i < 3)
+			fake_see(&f, a, i < 2 ? run : save, FAKE_CPU);
+		fake_see(&f, b, save, STATE_GIL_WAIT);
+		fake_see(&f, other, save, FAKE_CPU); /* has a GIL of its own */
+	}
+	fake_open(&f);
+	assert_int_equal(waits_count(&w, f.reader, b, 0, 10 * MS, 1, NULL), 0);
+	assert_int_equal(w.samples, 4);
+	assert_int_equal(w.unknown, 1);
+	assert_int_equal(w.count, 2);
+	assert_int_equal(w.items[0].thread, a);
+	assert_int_equal(w.items[0].samples, 2);
+	assert_int_equal(w.items[0].function, fake_function(&f, "run"));
+	assert_int_equal(w.items[1].function, fake_function(&f, "save"));
+	waits_release(&w);
+	waits_count(&w, f.reader, b, MS / 2, 2 * MS + MS / 2, 1, NULL);
+	assert_int_equal(w.samples, 2);
+	waits_release(&w);
+	assert_int_equal(waits_count(&w, f.reader, 99, 0, MS, 1, NULL), 0);
+	assert_int_equal(w.samples, 0);
+	waits_release(&w);
+	fake_end(&f);
+}
+
 static void joins_what_neighbours_share(void **state)
 {
 	struct fake f = fake_begin();
 	uint32_t t = fake_thread(&f, 0, 100, "A");
 	struct profile_filter filter;
+	struct chrono_options plain = { 0 };
 	struct profile *p;
 	struct chrono c;
 
@@ -118,7 +211,7 @@ static void joins_what_neighbours_share(void **state)
 	fake_run(&f, t, fake_stack(&f, "main:2;save"), 2);
 	/* Columns that begin a little before what a sample stands for. */
 	p = window(&f, &filter, MS * 3 / 8, 10 * MS + MS * 3 / 8);
-	assert_int_equal(chrono_count(&c, p, t, 10, false, NULL), 0);
+	assert_int_equal(chrono_count(&c, p, t, 10, &plain, NULL), 0);
 	assert_int_equal(c.count, 5);
 	is_box(&c, &f, 0, "load", 1, 0, 3);
 	is_box(&c, &f, 1, "save", 1, 3, 6);
@@ -130,13 +223,43 @@ static void joins_what_neighbours_share(void **state)
 	fake_end(&f);
 }
 
+static void shows_collecting_and_inverted(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "A");
+	struct chrono_options inverted = { .inverted = true };
+	struct profile_filter filter;
+	struct profile *p;
+	struct chrono c;
+
+	for (int i = 0; i < 4; i++) {
+		fake_tick(&f);
+		fake_see(&f, t, fake_stack(&f, "main;load"),
+			 FAKE_CPU | STATE_GC);
+	}
+	p = window(&f, &filter, 0, 3 * MS);
+	assert_int_equal(chrono_count(&c, p, t, 3, &inverted, NULL), 0);
+	assert_int_equal(c.count, 3);
+	is_box(&c, &f, 0, "main", 2, 0, 3);
+	is_box(&c, &f, 1, "load", 1, 0, 3);
+	assert_int_equal(c.items[2].function, CHRONO_GC);
+	assert_int_equal(c.items[2].depth, 0);
+	chrono_release(&c);
+	profile_free(p);
+	fake_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_states_in_buckets),
 		cmocka_unit_test(shows_a_single_sample),
 		cmocka_unit_test(names_who_held_the_gil),
+		cmocka_unit_test(stands_for_what_is_passed_over),
+		cmocka_unit_test(forgives_ticks_that_are_late),
+		cmocka_unit_test(counts_who_held_the_gil),
 		cmocka_unit_test(joins_what_neighbours_share),
+		cmocka_unit_test(shows_collecting_and_inverted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

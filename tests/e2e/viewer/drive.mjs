@@ -1,13 +1,15 @@
-// drive.mjs ADDRESS [SCENARIO]...: let scenarios act on the viewer in Chromium.
-// Prints a JSON object: for each its failure, or null. Whatever a scenario is
-// about, errors on the console and requests to elsewhere are failures.
+// drive.mjs ADDRESS SET [SCENARIO]...: let the scenarios of a file act on the
+// viewer in Chromium. Prints a JSON object: for each its failure, or null.
+// Whatever a scenario is about, errors on the console and requests to elsewhere
+// are failures.
 import { createRequire } from "node:module";
-import { scenarios } from "./scenarios.mjs";
+import { scenarios } from "./common.mjs";
 
 const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const [address, ...chosen] = process.argv.slice(2);
+const [address, set, ...chosen] = process.argv.slice(2);
+await import(`./${set}.mjs`);
 const own = new URL(address).origin;
 
 function watch(page, problems) {
@@ -24,7 +26,9 @@ async function play(browser, scenario) {
   const problems = [];
   const context = await browser.newContext({
     viewport: scenario.viewport ?? { width: 1280, height: 720 }, colorScheme: "light", acceptDownloads: true,
+    hasTouch: scenario.touch ?? false, isMobile: scenario.touch ?? false,
   });
+  if (scenario.init) await context.addInitScript(scenario.init);
   const page = await context.newPage();
   page.setDefaultTimeout(10000);
   watch(page, problems);
@@ -37,7 +41,7 @@ async function play(browser, scenario) {
     await open(scenario.hash);
     await scenario.act(page, open);
     await page.waitForTimeout(50);
-    if (problems.length) throw new Error(problems.join("\n"));
+    if (problems.length && !scenario.noisy) throw new Error(problems.join("\n"));
     return null;
   } catch (error) {
     return [error.stack, ...problems].join("\n");
