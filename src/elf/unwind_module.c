@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "elf/eh_frame_rows.h"
 
-#define SECTION_MAX (512u << 20) /* bytes that are copied of a file */
+#define SECTION_MAX (128u << 20) /* bytes that are copied of a file */
 #define ROWS_MAX    (8u << 20)	 /* kept of a module: 192 MB */
 
 struct unwind_table {
