@@ -98,24 +98,85 @@ while True:
 """
 
 
-def test_interpreters(python):
+def compare(command, times=60):
+    """The counts of compare_stacks on a program that says when it is ready, and
+    what it has to say on differences."""
     tool = TOOLS / "compare_stacks"
     if not tool.exists():
         pytest.skip("no libdw here")
-    target = subprocess.Popen(python.command("-c", PROGRAM), stdout=subprocess.PIPE)
+    target = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         assert target.stdout.readline() == b"ready\n"
         time.sleep(0.2)
-        done = subprocess.run([tool, str(target.pid), "60"], capture_output=True, text=True,
-                              env={"SHOW": "1"})
+        done = subprocess.run([tool, str(target.pid), str(times)], capture_output=True,
+                              text=True, env={"SHOW": "1"})
     finally:
         target.kill()
         target.wait()
-    found = counts(done.stdout)
+    return counts(done.stdout), done.stderr
+
+
+def test_interpreters(python):
+    found, differences = compare(python.command("-c", PROGRAM))
     print(f"{python.name}: {100 * found['whole'] / found['threads']:.1f}% whole, "
           f"{100 * found['same'] / max(found['theirs'], 1):.1f}% as libdw's, "
           f"{100 * found['bare'] / found['threads']:.1f}% the same from pc and sp alone")
     assert found["threads"] >= 200
-    assert found["whole"] >= 0.995 * found["threads"], done.stderr
-    assert found["same"] >= 0.995 * found["theirs"], done.stderr
-    assert found["bare"] >= 0.75 * found["threads"], done.stderr  # those asleep
+    assert found["whole"] >= 0.995 * found["threads"], differences
+    assert found["same"] >= 0.995 * found["theirs"], differences
+    assert found["bare"] >= 0.75 * found["threads"], differences  # those asleep
+
+
+CALL_BACK = """
+import ctypes
+compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int),
+                           ctypes.POINTER(ctypes.c_int))(lambda a, b: a[0] - b[0])
+sort = ctypes.CDLL(None).qsort
+print("ready", flush=True)
+while True:
+    sort((ctypes.c_int * 50)(*range(50, 0, -1)), 50, 4, compare)
+"""
+
+
+@pytest.mark.versions("3.12", "3.13")
+def test_code_made_at_run_time(python):
+    """A trampoline for each Python function, and those of libffi."""
+    found, differences = compare(python.command("-X", "perf", "-c", CALL_BACK))
+    assert found["whole"] == found["threads"] >= 60, differences
+
+
+THREADS = """
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static sem_t never;
+static void *wait_for(void *p) { sem_wait(&never); return p; }
+static void *nap(void *p) { for (;;) usleep(100); return p; }
+static void *work(void *p) { for (;;) free(malloc(rand() % 1000)); return p; }
+int main(void)
+{
+    void *(*bodies[])(void *) = { wait_for, nap, work };
+    pthread_t thread;
+    sem_init(&never, 0, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, 0, bodies[i], 0);
+    puts("ready");
+    fflush(stdout);
+    return pthread_join(thread, 0);
+}
+"""
+
+
+def test_threads_of_musl(tmp_path):
+    """No tables, no frame pointers, and functions that never return."""
+    program = tmp_path / "threads"
+    if not shutil.which("musl-gcc"):
+        pytest.skip("no musl-gcc here")
+    subprocess.run(["musl-gcc", "-O2", "-x", "c", "-o", program, "-"], input=THREADS,
+                   text=True, check=True)
+    found, differences = compare([program])
+    print(found)
+    assert found["threads"] >= 200
+    assert found["whole"] >= 0.995 * found["threads"], differences
