@@ -11,7 +11,7 @@
 #include "elf/eh_frame_rows.h"
 #include "elf/epilogue.h"
 #include "elf/unwind.h"
-#include "elf/unwind_module.h"
+#include "elf/unwind_table.h"
 #include "elf/x86_instruction.h"
 
 #define FILE_AT	   UINT64_C(0x400000)

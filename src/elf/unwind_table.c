@@ -3,7 +3,7 @@
  * that it needs no sections. What has no .eh_frame_hdr is indexed by a scan.
  * .debug_frame is a section for debuggers, in what was built without tables for
  * exceptions (musl); a file can have both, each for other functions. */
-#include "elf/unwind_module.h"
+#include "elf/unwind_table.h"
 
 #include <elf.h>
 #include <stdlib.h>
