@@ -220,6 +220,19 @@ static struct native_thread *new_thread(pid_t tid)
 	return t;
 }
 
+/* Events tell all but what a sleeper sleeps in. */
+static int open_thread(const struct native *n, struct native_thread *t)
+{
+	char path[96];
+
+	if (n->options.source == REGISTERS_STOP)
+		return os_thread_open(&t->os, n->pid, t->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)n->pid,
+		 (int)t->tid);
+	t->os.syscall_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return t->os.syscall_fd < 0 ? -ERR_GONE : 0;
+}
+
 static void add_thread(struct native *n, pid_t tid)
 {
 	struct native_thread *t;
@@ -227,7 +240,7 @@ static void add_thread(struct native *n, pid_t tid)
 	if (n->n_threads >= THREADS_MAX)
 		return;
 	t = new_thread(tid);
-	if (os_thread_open(&t->os, n->pid, tid) < 0 && errno != EMFILE) {
+	if (open_thread(n, t) < 0 && errno != EMFILE) {
 		thread_free(t);
 		return;
 	}
