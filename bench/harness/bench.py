@@ -2,7 +2,7 @@
 import random
 import subprocess
 
-from . import machine, profilers
+from . import extension, machine, profilers
 from .process import Program, Target
 
 
@@ -23,6 +23,9 @@ class Bench:
         self.sampling = profilers.Sampling(self.python("3.15"))
         self.austin = profilers.Austin(root)
         self.py_spy = profilers.PySpy()
+        self.native = profilers.Pyrometer(machine.find_pyrometer(), ["-n"])
+        self.native_py_spy = profilers.NativePySpy()
+        self.perf = profilers.Perf()
 
     def python(self, version):
         return next((p for p in self.pythons if p.version == version), None)
@@ -38,6 +41,15 @@ class Bench:
 
     def target(self, interpreter, name, *args, count=False):
         return Target(self.workspace, interpreter, name, *args, count=count)
+
+    def native_target(self, interpreter, name, *args, count=False):
+        """A target with the extension it needs, or None with the reason kept."""
+        try:
+            modules = extension.provide(interpreter, self.workspace.path("targets"), name)
+        except extension.Missing as error:
+            self.fail("%s on %s left out: %s" % (name, interpreter.version, error))
+            return None
+        return Target(self.workspace, interpreter, name, *args, count=count, modules=modules)
 
     def empty_wake(self, target, hertz):
         """bench/empty_wake.c on a target, or None without a compiler."""

@@ -19,8 +19,9 @@ class Target:
 
     LIFE = 600  # seconds; the block ends it long before
 
-    def __init__(self, workspace, interpreter, name, *args, count=False):
+    def __init__(self, workspace, interpreter, name, *args, count=False, modules=""):
         self.interpreter = interpreter
+        self.modules = modules  # a folder of extensions, as the interpreter sees it
         self.name = name
         self.script = workspace.path("targets/%s.py" % name)
         self.command = interpreter.command(interpreter.inside(self.script),
@@ -37,7 +38,7 @@ class Target:
         self.command += ["--progress", self.interpreter.inside(path)]
 
     def __enter__(self):
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=self.modules)
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, env=environment)
         if self.process.stdout.readline() != b"ready\n":
             self.__exit__()

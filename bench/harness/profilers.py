@@ -7,12 +7,13 @@ lost the stacks of all; py-spy, Austin and Pyrometer report stacks.
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 from typing import NamedTuple
 
-from . import machine, mojo, stacks
+from . import machine, mojo, native_stacks, stacks
 from .process import Outcome, Program
 
 MAX = 0  # the rate that means "as fast as can be"
@@ -253,3 +254,35 @@ class PySpy(Profiler):
 
     def stacks(self, recording):
         return stacks.read_collapsed(recording.path, stacks.parse_py_spy)
+
+
+class NativePySpy(PySpy):
+    """py-spy with native frames, for which it stops the target at each sample."""
+    name = "py-spy --native"
+
+    def command(self, target, rate, seconds, output, threads):
+        return [self.path, "record", "--native", "-r", str(rate), "-d", "100000", "-f", "raw",
+                "-o", output, "-p", str(target.pid), *(["-i"] if threads else [])]
+
+
+class Perf(Profiler):
+    """perf with stacks that it copies, to unwind them afterwards."""
+    name = "perf"
+    suffix = "data"
+    STACK = 16384  # bytes copied for each sample
+
+    def missing(self):
+        return None if shutil.which("perf") else "not installed (linux-perf)"
+
+    def watches(self, interpreter):
+        return not interpreter.root  # it looks files up by our paths
+
+    def command(self, target, rate, seconds, output, threads):
+        until = ["--", "sleep", "%g" % seconds] if seconds else []
+        return ["perf", "record", "-F", str(rate), "-e", "cpu-clock", "--call-graph",
+                "dwarf,%d" % self.STACK, "-p", str(target.pid), "-o", output, *until]
+
+    def figures(self, output, outcome):
+        found = native_stacks.read_perf(output)
+        broken = sum(not native_stacks.has_root(stack) for _, stack in found)
+        return len(found), len(found), broken, None, {"stacks": found}

@@ -28,6 +28,9 @@ extern const struct command command_run, command_attach, command_dump,
 int cmd_width(int fd, int otherwise);
 /* Whether to colour output to fd: a terminal, and no NO_COLOR. */
 bool cmd_colour(int fd);
+/* Say on stderr what went wrong, in one line: a sentence may have words of a
+ * file or a process, which must not act on the terminal. */
+void cmd_complain(const char *sentence);
 /* Write all of the text to fd; a closed pipe is no error. */
 int cmd_print(int fd, const char *text, size_t size, struct error *err);
 

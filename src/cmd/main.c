@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
 
@@ -35,6 +36,15 @@ bool cmd_colour(int fd)
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	return isatty(fd) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+void cmd_complain(const char *sentence)
+{
+	struct buffer line = BUFFER_INIT;
+
+	text_add_safe(&line, sentence);
+	fprintf(stderr, "pyrometer: %s\n", buffer_text(&line));
+	buffer_release(&line);
 }
 
 int cmd_print(int fd, const char *text, size_t size, struct error *err)
@@ -116,7 +126,7 @@ static int print(struct buffer *out)
 
 	buffer_release(out);
 	if (status < 0)
-		fprintf(stderr, "pyrometer: %s\n", err.text);
+		cmd_complain(err.text);
 	return error_exit_status(status);
 }
 
@@ -153,8 +163,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 	status = c->run(c, argc, argv, &err);
 	if (status >= 0)
 		return status;
-	fprintf(stderr, "pyrometer: %s\n",
-		err.text[0] ? err.text : error_name(status));
+	cmd_complain(err.text[0] ? err.text : error_name(status));
 	return error_exit_status(status);
 }
 

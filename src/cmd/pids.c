@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-static int parse_pid(const char *text, pid_t *pid, struct error *err)
+int pids_parse_one(const char *text, pid_t *pid, struct error *err)
 {
 	char *end;
 	long value;
@@ -29,6 +29,6 @@ int pids_parse(const struct command *self, int n, char **words, pid_t **out,
 			    "which process? usage: pyrometer %s", self->usage);
 	*out = xcalloc((size_t)n, sizeof(**out));
 	for (int i = 0; i < n && status == 0; i++)
-		status = parse_pid(words[i], &(*out)[i], err);
+		status = pids_parse_one(words[i], &(*out)[i], err);
 	return status;
 }

@@ -11,4 +11,7 @@
 int pids_parse(const struct command *self, int n, char **words, pid_t **out,
 	       struct error *err);
 
+/* One word as a process id. */
+int pids_parse_one(const char *text, pid_t *pid, struct error *err);
+
 #endif

@@ -32,6 +32,10 @@ void recording_signal(void)
 const char *const recording_modes[] = { "wall", "cpu", "gil", NULL };
 const char *const recording_rides[] = { "auto", "always", "never", NULL };
 
+/* In the order of enum register_source. */
+const char *const recording_registers[] = { "auto", "switch", "clock", "stop",
+					    NULL };
+
 static int parse_period(const char *rate, uint64_t *period, struct error *err)
 {
 	double per_second = DEFAULT_RATE;
@@ -53,7 +57,27 @@ int recording_check(const struct recording_options *o, struct error *err)
 	for (size_t i = 0; i < o->formats.count; i++)
 		if (!format_find(o->formats.items[i], err))
 			return -ERR_USAGE;
+	if (o->native &&
+	    native_check_source((enum register_source)o->registers, err) < 0)
+		return error_context(err, "--registers %s",
+				     recording_registers[o->registers]);
 	return parse_period(o->rate, &period, err);
+}
+
+static struct native_options native_of(const struct recording_options *o)
+{
+	struct native_options native = {
+		.source = (enum register_source)o->registers,
+		.kernel = o->kernel,
+		.internals = o->internals,
+	};
+
+	if (!o->native)
+		native.source = REGISTERS_NONE;
+	else if (native.source == REGISTERS_NONE)
+		native.source = native_best_source();
+	native.refused = o->native && native.source == REGISTERS_NONE;
+	return native;
 }
 
 static uint32_t filter_of(const struct recording_options *o)
@@ -159,12 +183,9 @@ void recording_cancel(struct recording *r)
 
 /* The text of libraries is the same everywhere and much larger than the rest of
  * a recording; one's own code is what one wants to see. */
-static bool is_own_code(const char *file)
+static bool is_own_code(const struct function_info *function)
 {
-	struct function_info function = { .file = file,
-					  .kind = FUNCTION_PYTHON };
-
-	return !origin_is_library(&function);
+	return !origin_is_library(function);
 }
 
 int recording_start(struct recording *r, const char *command,
@@ -175,6 +196,7 @@ int recording_start(struct recording *r, const char *command,
 		.duration = (uint64_t)(options->duration * NS_PER_SECOND),
 		.ride = (enum ride_mode)options->ride,
 		.subprocesses = options->subprocesses,
+		.native = native_of(options),
 		.filter = filter_of(options),
 		.threads = options->threads.items,
 		.n_threads = options->threads.count,

@@ -13,11 +13,13 @@ struct recording_options {
 	const char *output, *rate, *html;
 	double duration;
 	bool native, subprocesses, all_threads, gil, idle, quiet, no_source;
-	int mode, ride;
+	bool kernel, internals;
+	int mode, ride, registers;
 	struct option_list threads, formats;
 };
 
-extern const char *const recording_modes[], *const recording_rides[];
+extern const char *const recording_modes[],
+	*const recording_rides[], *const recording_registers[];
 
 /* The rows of an option table that fill the `struct recording_options` o. */
 /* clang-format off */
@@ -29,6 +31,9 @@ extern const char *const recording_modes[], *const recording_rides[];
 	  "Samples a second: 100, 1k, 10khz, or max (default: 1k)." },         \
 	{ OPTION_TIME, 'd', "duration", "TIME", &(o).duration,                 \
 	  "Stop recording after TIME: 30s, 2m (default: at the end)." },       \
+	{ OPTION_FLAG, 'n', "native", NULL, &(o).native,                       \
+	  "Record C, C++, Rust and other native frames as well, and threads "  \
+	  "that never run Python." },                                          \
 	{ OPTION_FLAG, 's', "subprocesses", NULL, &(o).subprocesses,           \
 	  "Record the Python processes it starts as well." },                  \
 	{ OPTION_LIST, 'f', "format", "FORMAT", &(o).formats,                  \
@@ -52,6 +57,15 @@ extern const char *const recording_modes[], *const recording_rides[];
 	{ OPTION_FLAG, 0, "no-source", NULL, &(o).no_source,                   \
 	  "Leave out the text of your own source files." },                    \
 	{ OPTION_HEADING, .help = "For those who know" },                      \
+	{ OPTION_FLAG, 0, "kernel", NULL, &(o).kernel,                         \
+	  "With -n: the kernel's frames too, where that is permitted." },      \
+	{ OPTION_FLAG, 0, "internals", NULL, &(o).internals,                   \
+	  "With -n: do not fold the interpreter's own frames." },              \
+	{ OPTION_CHOICE, 0, "registers", "HOW", &(o).registers,                \
+	  "With -n: take registers when a thread is switched out (switch), by "\
+	  "a clock of its own (clock), or stop it for a moment (stop); auto "  \
+	  "takes the first that is permitted.",                                \
+	  recording_registers },                                               \
 	{ OPTION_CHOICE, 0, "ride", "WHEN", &(o).ride,                         \
 	  "Read a thread from its own core: auto (when its stack moves too "   \
 	  "fast to be read from elsewhere), always or never.",                 \

@@ -27,6 +27,7 @@ bool maps_parse_line(char *line, struct mapping *out)
 		return false;
 	out->device = (uint64_t)major << 32 | minor;
 	out->readable = permissions[0] == 'r';
+	out->executable = permissions[2] == 'x';
 	out->path = line + at;
 	return true;
 }

@@ -13,7 +13,7 @@
 struct mapping {
 	uint64_t start, end, offset;
 	uint64_t device, inode;
-	bool readable;
+	bool readable, executable;
 	const char *path; /* as the target sees it; "" when anonymous */
 };
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 
 #define CAP_SYS_PTRACE_BIT 19
 #define CAP_PERFMON_BIT	   38
+#define CAP_IPC_LOCK_BIT   14
+#define THREADS_ENOUGH	   500 /* most programs have fewer */
 
 /* What glibc found out about restartable sequences; not there before 2.35. */
 extern const unsigned int __rseq_size __attribute__((weak));
@@ -237,31 +240,107 @@ static bool probe_others(struct finding *f)
 	return has;
 }
 
-static bool probe_perf_events(struct finding *f, bool kernel, long enough)
+/* Settings that would permit it, and yet it is refused: by a filter. */
+static void remedy_perf(struct finding *f, long paranoid, long enough)
 {
-	int refusal = trial_perf(kernel);
+	if (in_container() && has_capability(CAP_PERFMON_BIT))
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "docker run --security-opt seccomp=unconfined ...");
+	else if (in_container())
+		remedy_capability(f, "cap_perfmon", "PERFMON");
+	else if (paranoid > enough)
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
+	else
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "permit perf_event_open in the seccomp filter "
+			 "(systemd: SystemCallFilter=perf_event_open)");
+}
+
+/* `enough`: up to which level nobody needs a capability for it. */
+static bool describe_perf(struct finding *f, int refusal, long enough)
+{
 	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid");
 
 	snprintf(f->fact, sizeof(f->fact),
 		 "%s; perf_event_paranoid is %ld, CAP_PERFMON %s",
 		 refusal ? strerror(refusal) : "works", paranoid,
 		 has_capability(CAP_PERFMON_BIT) ? "is there" : "is not");
-	if (refusal && in_container())
-		remedy_capability(f, "cap_perfmon", "PERFMON");
-	else if (refusal && paranoid > enough)
-		snprintf(f->remedy, sizeof(f->remedy),
-			 "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
+	if (refusal) {
+		describe_seccomp(f);
+		remedy_perf(f, paranoid, enough);
+	}
 	return !refusal;
 }
 
 static bool probe_perf(struct finding *f)
 {
-	return probe_perf_events(f, false, 2);
+	return describe_perf(f, trial_perf_clock(), 2);
+}
+
+static bool probe_perf_switch(struct finding *f)
+{
+	return describe_perf(f, trial_perf_switch(), 1);
 }
 
 static bool probe_perf_kernel(struct finding *f)
 {
-	return probe_perf_events(f, true, 1);
+	return describe_perf(f, trial_perf(true), 1);
+}
+
+static long limit_of(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) || limit.rlim_cur > LONG_MAX
+		       ? LONG_MAX
+		       : (long)limit.rlim_cur;
+}
+
+/* Each thread takes a file and two pages that stay in memory, of which the
+ * kernel grants some to everybody. */
+static long threads_at_once(void)
+{
+	long granted = read_number("/proc/sys/kernel/perf_event_mlock_kb");
+	long page = sysconf(_SC_PAGESIZE), files = limit_of(RLIMIT_NOFILE);
+	long locked = limit_of(RLIMIT_MEMLOCK);
+
+	if (has_capability(CAP_IPC_LOCK_BIT) || locked == LONG_MAX)
+		return files;
+	locked = (locked + (granted > 0 ? granted << 10 : 0)) / (2 * page);
+	return locked < files ? locked : files;
+}
+
+static bool probe_perf_threads(struct finding *f)
+{
+	long threads = threads_at_once();
+
+	snprintf(f->fact, sizeof(f->fact),
+		 "about %ld at once, by the limits of open files and locked "
+		 "memory",
+		 threads);
+	if (threads < THREADS_ENOUGH)
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "ulimit -n 65536; sudo sysctl "
+			 "kernel.perf_event_mlock_kb=65536");
+	return threads >= THREADS_ENOUGH;
+}
+
+static bool probe_stop(struct finding *f)
+{
+	int refusal = trial_stop();
+
+	snprintf(f->fact, sizeof(f->fact), "ptrace: %s",
+		 refusal ? strerror(refusal) : "works");
+	if (refusal)
+		describe_seccomp(f);
+	if (refusal && in_container())
+		snprintf(f->remedy, sizeof(f->remedy), ADD_TO_CONTAINER);
+	else if (refusal)
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "permit ptrace in the seccomp filter (systemd: "
+			 "SystemCallFilter=ptrace)");
+	return !refusal;
 }
 
 static bool probe_cores(struct finding *f)
@@ -392,7 +471,16 @@ static const struct probe {
 	  VERDICT_LACKING, probe_proc },
 	{ "lists of children", "-s, programs started by a shell",
 	  VERDICT_LACKING, probe_children },
-	{ "perf events", "native stacks", VERDICT_LACKING, probe_perf },
+	{ "perf events", "native stacks: registers by a clock", VERDICT_LACKING,
+	  probe_perf },
+	{ "perf events at switches",
+	  "native stacks at the least cost, and of threads that wait",
+	  VERDICT_LACKING, probe_perf_switch },
+	{ "perf events of many threads", "native stacks", VERDICT_LACKING,
+	  probe_perf_threads },
+	{ "stopping one thread",
+	  "native stacks where perf events are forbidden", VERDICT_LACKING,
+	  probe_stop },
 	{ "perf events of the kernel", "kernel stacks", VERDICT_LACKING,
 	  probe_perf_kernel },
 };

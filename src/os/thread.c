@@ -40,53 +40,82 @@ void os_thread_release(struct os_thread *t)
 	t->stat_fd = t->sched_fd = t->syscall_fd = -1;
 }
 
-int os_thread_look(struct os_thread *t, struct os_thread_look *out)
+/* Read a file from its beginning as a string; false when there is nothing. */
+static bool read_text(int fd, char *into, size_t size)
 {
-	char text[1024];
-	ssize_t n = pread(t->stat_fd, text, sizeof(text) - 1, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, into, size - 1, 0);
+
+	into[n < 0 ? 0 : n] = 0;
+	return n > 0;
+}
+
+/* Field `number` of stat, counted from the state on: the name before it may
+ * hold anything. NULL when the thread is gone. */
+static const char *stat_field(struct os_thread *t, int number, char text[1024])
+{
 	char *p;
 
-	if (n <= 0)
-		return -ERR_GONE;
-	text[n] = 0;
-	p = strrchr(text, ')');
-	if (!p || !p[1] || !p[2])
-		return -ERR_GONE;
+	if (!read_text(t->stat_fd, text, 1024) || !(p = strrchr(text, ')')) ||
+	    !p[1] || !p[2])
+		return NULL;
 	p += 2;
-	out->state = *p;
-	for (int field = STAT_STATE; p && field < STAT_PROCESSOR; field++) {
+	for (int field = STAT_STATE; p && field < number; field++) {
 		p = strchr(p, ' ');
 		if (p)
 			p++;
 	}
-	out->cpu = p ? atoi(p) : -1;
+	return p;
+}
+
+char os_thread_letter(struct os_thread *t)
+{
+	char text[1024];
+	const char *field = stat_field(t, STAT_STATE, text);
+
+	return field ? *field : 0;
+}
+
+int os_thread_core(struct os_thread *t)
+{
+	char text[1024];
+	const char *field = stat_field(t, STAT_PROCESSOR, text);
+
+	return field ? atoi(field) : -1;
+}
+
+/* For those who may not read `syscall`. */
+static int look_by_stat(struct os_thread *t, struct os_thread_look *out)
+{
+	char letter = os_thread_letter(t);
+
+	if (!letter)
+		return -ERR_GONE;
+	out->state = letter == 'R' ? 'R' : 'S';
+	return 0;
+}
+
+/* The file reads "running", or "202 0x7f... ..." (number, arguments). */
+int os_thread_look(struct os_thread *t, struct os_thread_look *out)
+{
+	char text[256], *end;
+
+	memset(out, 0, sizeof(*out));
+	if (!read_text(t->syscall_fd, text, sizeof(text)))
+		return look_by_stat(t, out);
+	out->state = text[0] == 'r' ? 'R' : 'S';
+	out->futex = strtol(text, &end, 10) == SYS_futex && end != text;
+	if (out->futex)
+		out->address = strtoull(end, NULL, 16);
 	return 0;
 }
 
 uint64_t os_thread_runtime(struct os_thread *t)
 {
 	char text[128];
-	ssize_t n = pread(t->sched_fd, text, sizeof(text) - 1, 0);
 
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	return strtoull(text, NULL, 10);
-}
-
-/* The file reads "202 0x7f... ..." (number, arguments), or "running". */
-bool os_thread_futex(struct os_thread *t, uint64_t *address)
-{
-	char text[256], *end;
-	ssize_t n = pread(t->syscall_fd, text, sizeof(text) - 1, 0);
-
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	if (strtol(text, &end, 10) != SYS_futex || end == text)
-		return false;
-	*address = strtoull(end, NULL, 16);
-	return true;
+	return read_text(t->sched_fd, text, sizeof(text))
+		       ? strtoull(text, NULL, 10)
+		       : 0;
 }
 
 void os_thread_name(pid_t pid, pid_t tid, char name[32])

@@ -1,7 +1,9 @@
 /* Threads of other processes as the kernel sees them.
  *
- * /proc/PID/task/TID/stat is kept open and read again at each look: one system
- * call. It tells the state and the core a thread is or was last on. */
+ * Files of /proc/PID/task/TID are kept open and read again at each look: one
+ * system call. `syscall` tells whether a thread runs or what it sleeps in, at a
+ * quarter of the price of `stat`, for which the kernel prints fifty numbers;
+ * but it is for those alone who may trace the thread. */
 #ifndef PYROMETER_OS_THREAD_H
 #define PYROMETER_OS_THREAD_H
 
@@ -19,8 +21,9 @@ struct os_thread {
 	}
 
 struct os_thread_look {
-	char state; /* R S D T t Z X */
-	int cpu;
+	char state;	  /* R when it runs or could, else S */
+	bool futex;	  /* it sleeps on a futex ... */
+	uint64_t address; /* ... at this address */
 };
 
 /* Open what can be opened. 0 or -ERR_GONE. */
@@ -28,10 +31,12 @@ int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid);
 void os_thread_release(struct os_thread *t);
 /* 0 or -ERR_GONE. */
 int os_thread_look(struct os_thread *t, struct os_thread_look *out);
+/* The state as the kernel calls it: R S D T t Z X; 0 when it is gone. */
+char os_thread_letter(struct os_thread *t);
+/* The core it is on or was on last; -1 when it cannot be told. */
+int os_thread_core(struct os_thread *t);
 /* ns the thread has run on a CPU; 0 when it cannot be told. */
 uint64_t os_thread_runtime(struct os_thread *t);
-/* Whether the thread sleeps on a futex, and at which address. */
-bool os_thread_futex(struct os_thread *t, uint64_t *address);
 /* The kernel's name of the thread; "" when gone. */
 void os_thread_name(pid_t pid, pid_t tid, char name[32]);
 

@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "os/perf_event.h"
 
 #define SECRET UINT64_C(0x70795f6d65746572)
 
@@ -150,13 +153,88 @@ int trial_read_stranger(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-int trial_perf(bool kernel)
+/* Try something on a child. */
+static int on_child(int (*try)(pid_t pid))
 {
 	struct subject s = { .hold = -1 };
 	int status = subject_start(&s);
 
 	if (!status)
-		status = watch(s.pid, kernel);
+		status = try(s.pid);
 	subject_end(&s);
 	return status;
+}
+
+static int watch_all(pid_t pid)
+{
+	return watch(pid, true);
+}
+
+static int watch_user(pid_t pid)
+{
+	return watch(pid, false);
+}
+
+int trial_perf(bool kernel)
+{
+	return on_child(kernel ? watch_all : watch_user);
+}
+
+/* As native sampling opens them, with the ring that the records go to. */
+static int open_event(pid_t pid, enum perf_kind kind)
+{
+	struct perf_event e = PERF_EVENT_INIT;
+	int status = perf_event_open(&e, pid, kind, false, NULL);
+
+	perf_event_close(&e);
+	switch (status) {
+	case 0:
+		return 0;
+	case -ERR_PERMISSION:
+		return EACCES;
+	case -ERR_LIMIT:
+		return EMFILE;
+	default:
+		return ENOSYS;
+	}
+}
+
+static int watch_switches(pid_t pid)
+{
+	return open_event(pid, PERF_AT_SWITCH);
+}
+
+static int watch_clock(pid_t pid)
+{
+	return open_event(pid, PERF_AT_CLOCK);
+}
+
+int trial_perf_switch(void)
+{
+	return on_child(watch_switches);
+}
+
+int trial_perf_clock(void)
+{
+	return on_child(watch_clock);
+}
+
+static int stop_child(pid_t pid)
+{
+	int refusal = 0;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0))
+		return errno;
+	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+		refusal = errno;
+	else
+		wait_for(pid, NULL);
+	if (ptrace(PTRACE_DETACH, pid, 0, 0) && !refusal)
+		refusal = errno;
+	return refusal;
+}
+
+int trial_stop(void)
+{
+	return on_child(stop_child);
 }

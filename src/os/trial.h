@@ -16,5 +16,12 @@ int trial_read_stranger(void);
 
 /* Watch a child by a perf event, with what it does in the kernel or without. */
 int trial_perf(bool kernel);
+/* The same by an event that takes its registers when it is switched out, and
+ * by one that does when it has run for a while. */
+int trial_perf_switch(void);
+int trial_perf_clock(void);
+
+/* Stop a child for a moment by ptrace. */
+int trial_stop(void);
 
 #endif

@@ -63,6 +63,7 @@ struct range {
 
 /* A mapped file that may hold a Python. */
 struct candidate {
+	const struct python_host *host;
 	const struct mapping *mapping;
 	struct module *module;
 	uint64_t symbols[N_SYMBOLS]; /* in the process; 0: none */
@@ -85,14 +86,15 @@ static struct range section_range(struct module *m, const char *name,
 	return r;
 }
 
-static int candidate_open(struct candidate *c, pid_t pid,
+static int candidate_open(struct candidate *c, const struct python_host *host,
 			  const struct mapping *mapping)
 {
 	uint64_t bias, section, size;
 
 	memset(c, 0, sizeof(*c));
+	c->host = host;
 	c->mapping = mapping;
-	if (module_open_mapped(&c->module, pid, mapping) < 0)
+	if (module_open_by(&c->module, host->opener, mapping) < 0)
 		return -ERR_NOT_FOUND;
 	bias = module_bias(c->module, mapping);
 	module_symbols(c->module, symbol_names, c->symbols, N_SYMBOLS);
@@ -222,19 +224,19 @@ static uint32_t find_version(const struct candidate *c, struct memory *memory)
 	return version ? version : named;
 }
 
-static int set_version(struct python *p, uint32_t version, bool debug,
-		       struct error *err)
+static int set_version(struct python *p, const struct candidate *c,
+		       uint32_t version, struct error *err)
 {
 	const struct layout *layout;
 
 	p->version = version;
-	layout = layout_for_version(version, false, debug);
+	layout = layout_for_version(version, false,
+				    c->symbols[SYMBOL_DEBUG] != 0);
 	if (!layout)
-		return fail(
-			err, ERR_UNSUPPORTED,
-			"process %d runs Python %u.%u, which this Pyrometer "
-			"does not know (it knows 2.7 and 3.6 to 3.15)",
-			(int)p->pid, version >> 24, version >> 16 & 0xff);
+		return fail(err, ERR_UNSUPPORTED,
+			    "%s runs Python %u.%u, which this Pyrometer "
+			    "does not know (it knows 2.7 and 3.6 to 3.15)",
+			    c->host->name, version >> 24, version >> 16 & 0xff);
 	p->layout = *layout;
 	return 0;
 }
@@ -348,17 +350,17 @@ static void take_runtime(struct python *p, uint64_t runtime)
 	}
 }
 
-static int take_described(struct python *p, uint64_t runtime, uint32_t version,
-			  struct error *err)
+static int take_described(struct python *p, const struct candidate *c,
+			  uint32_t version, struct error *err)
 {
 	int status;
 
 	p->version = version;
-	status = layout_from_debug_offsets(&p->layout, p->memory, runtime, err);
+	status = layout_from_debug_offsets(&p->layout, p->memory, c->runtime,
+					   err);
 	if (status < 0)
-		return err ? error_context(err, "process %d", (int)p->pid)
-			   : status;
-	take_runtime(p, runtime);
+		return err ? error_context(err, "%s", c->host->name) : status;
+	take_runtime(p, c->runtime);
 	return 0;
 }
 
@@ -367,8 +369,7 @@ static int take_tabled(struct python *p, const struct candidate *c,
 		       struct error *err)
 {
 	uint64_t found;
-	int status = set_version(p, find_version(c, p->memory),
-				 c->symbols[SYMBOL_DEBUG] != 0, err);
+	int status = set_version(p, c, find_version(c, p->memory), err);
 
 	if (status < 0)
 		return status;
@@ -398,7 +399,7 @@ static int try_candidate(struct python *p, struct candidate *c, bool named,
 	int status;
 
 	if (c->runtime && has_cookie(p->memory, c->runtime, &hex))
-		status = take_described(p, c->runtime, (uint32_t)hex, err);
+		status = take_described(p, c, (uint32_t)hex, err);
 	else if (c->runtime || c->symbols[SYMBOL_INTERP_HEAD])
 		status = take_tabled(p, c, err);
 	else if ((named || c->symbols[SYMBOL_CODE_TYPE]) &&
@@ -438,13 +439,14 @@ static int rank(const struct mapping *m, const char *exe)
 	return strcmp(m->path, exe) ? 2 : 1;
 }
 
-static int try_mapping(struct python *p, const struct mapping *mapping,
-		       bool named, struct error *err)
+static int try_mapping(struct python *p, const struct python_host *host,
+		       const struct mapping *mapping, bool named,
+		       struct error *err)
 {
 	struct candidate c;
 	int status;
 
-	if (candidate_open(&c, p->pid, mapping) < 0)
+	if (candidate_open(&c, host, mapping) < 0)
 		return -ERR_NOT_PYTHON;
 	status = try_candidate(p, &c, named, err);
 	candidate_release(&c);
@@ -462,20 +464,21 @@ static bool has_started(const struct python *p)
 /* Find a Python that has started in the mappings of this rank. One that has
  * not goes to `idle`, the first of them: it may be about to, or it is a library
  * that nobody uses, since the program has a Python of its own. */
-static int find_of_rank(struct python *p, const struct maps *maps,
-			const char *exe, int wanted, struct python *idle,
-			struct error *err)
+static int find_of_rank(struct python *p, const struct python_host *host,
+			int wanted, struct python *idle, struct error *err)
 {
+	const struct maps *maps = host->maps;
 	const struct python blank = *p;
 
 	for (size_t i = 0; i < maps->count; i++) {
 		int status;
 
 		if (!is_first_of_file(maps, i) ||
-		    rank(&maps->items[i], exe) != wanted)
+		    rank(&maps->items[i], host->exe) != wanted)
 			continue;
 		*p = blank;
-		status = try_mapping(p, &maps->items[i], wanted == 0, err);
+		status =
+			try_mapping(p, host, &maps->items[i], wanted == 0, err);
 		if (status == 0 && !has_started(p)) {
 			if (!idle->interpreters)
 				*idle = *p;
@@ -487,19 +490,17 @@ static int find_of_rank(struct python *p, const struct maps *maps,
 	return -ERR_NOT_PYTHON;
 }
 
-static int find_in_maps(struct python *p, const struct maps *maps,
+static int find_in_maps(struct python *p, const struct python_host *host,
 			struct error *err)
 {
 	struct python idle = { 0 };
-	char exe[PATH_MAX];
 
-	process_exe(p->pid, exe);
 	for (int wanted = 0; wanted < 3; wanted++) {
 		int status;
 
 		if (wanted == 2 && idle.interpreters)
 			break; /* opening all other files takes too long */
-		status = find_of_rank(p, maps, exe, wanted, &idle, err);
+		status = find_of_rank(p, host, wanted, &idle, err);
 		if (status != -ERR_NOT_PYTHON)
 			return status;
 	}
@@ -507,8 +508,8 @@ static int find_in_maps(struct python *p, const struct maps *maps,
 		*p = idle;
 		return 0;
 	}
-	return fail(err, ERR_NOT_PYTHON, "process %d (%s) does not run Python",
-		    (int)p->pid, exe[0] ? exe : "no executable");
+	return fail(err, ERR_NOT_PYTHON, "%s (%s) does not run Python",
+		    host->name, host->exe[0] ? host->exe : "no executable");
 }
 
 static bool begins_with(const char *path, const char *prefix)
@@ -521,7 +522,8 @@ static bool begins_with(const char *path, const char *prefix)
 /* What glibc says of itself to debuggers: sizes and offsets of struct pthread,
  * and since 2.35 where threads keep their restartable-sequence area, in which
  * the kernel writes the core they run on. */
-static void take_libc(struct python *p, const struct mapping *mapping)
+static void take_libc(struct python *p, const struct python_host *host,
+		      const struct mapping *mapping)
 {
 	static const char *const names[] = { "__rseq_offset",
 					     "_thread_db_pthread_tid",
@@ -531,7 +533,7 @@ static void take_libc(struct python *p, const struct mapping *mapping)
 	uint32_t field[3], size;
 	struct module *m;
 
-	if (module_open_mapped(&m, p->pid, mapping) < 0)
+	if (module_open_by(&m, host->opener, mapping) < 0)
 		return;
 	bias = module_bias(m, mapping);
 	module_symbols(m, names, values, 4);
@@ -553,8 +555,9 @@ static void take_libc(struct python *p, const struct mapping *mapping)
 	module_free(m);
 }
 
-static void find_libc(struct python *p, const struct maps *maps)
+static void find_libc(struct python *p, const struct python_host *host)
 {
+	const struct maps *maps = host->maps;
 	static const char *const prefixes[] = { "ld-", "libc.so", "libc-2",
 						"libpthread" };
 
@@ -564,59 +567,92 @@ static void find_libc(struct python *p, const struct maps *maps)
 		     k++)
 			if (begins_with(maps->items[i].path, prefixes[k]) &&
 			    is_first_of_file(maps, i))
-				take_libc(p, &maps->items[i]);
+				take_libc(p, host, &maps->items[i]);
+}
+
+/* The host that a live process is. */
+struct process_host {
+	struct python_host host;
+	struct process_opener opener;
+	struct maps maps;
+	char name[32], exe[PATH_MAX];
+};
+
+static int process_host_open(struct process_host *h, pid_t pid,
+			     struct memory *memory, struct error *err)
+{
+	*h = (struct process_host){ .maps = MAPS_INIT };
+	snprintf(h->name, sizeof(h->name), "process %d", (int)pid);
+	process_exe(pid, h->exe);
+	h->opener = opener_of_process(pid);
+	h->host = (struct python_host){ .name = h->name,
+					.pid = pid,
+					.memory = memory,
+					.maps = &h->maps,
+					.opener = &h->opener.opener,
+					.exe = h->exe };
+	return maps_read(&h->maps, pid, err);
 }
 
 void python_learn_libc(struct python *p)
 {
-	struct maps maps = MAPS_INIT;
+	struct process_host h;
 
-	if (maps_read(&maps, p->pid, NULL) == 0)
-		find_libc(p, &maps);
-	maps_release(&maps);
+	p->knows_libc = true;
+	if (p->pid && process_host_open(&h, p->pid, p->memory, NULL) == 0) {
+		find_libc(p, &h.host);
+		maps_release(&h.maps);
+	}
 }
 
 /* /proc/PID/maps may be readable where the memory is not. */
-static int check_permission(const struct python *p, const struct maps *maps,
-			    struct error *err)
+static int check_permission(const struct process_host *h, struct error *err)
 {
 	char byte;
 	int status = 0;
 
-	for (size_t i = 0; i < maps->count; i++)
-		if (maps->items[i].readable) {
-			status = memory_read(p->memory, maps->items[i].start,
-					     &byte, 1);
+	for (size_t i = 0; i < h->maps.count; i++)
+		if (h->maps.items[i].readable) {
+			status = memory_read(h->host.memory,
+					     h->maps.items[i].start, &byte, 1);
 			break;
 		}
 	if (status == -ERR_PERMISSION)
 		return fail(err, ERR_PERMISSION,
 			    "no permission to read the memory of process %d; "
 			    "'pyrometer doctor %d' tells what to do",
-			    (int)p->pid, (int)p->pid);
+			    (int)h->host.pid, (int)h->host.pid);
 	return 0;
+}
+
+int python_open_in(struct python *out, const struct python_host *host,
+		   struct error *err)
+{
+	int status;
+
+	*out = (struct python){ .pid = host->pid,
+				.memory = host->memory,
+				.pthread_tid = LAYOUT_NONE };
+	status = find_in_maps(out, host, err);
+	if (status == 0 && has_started(out))
+		find_libc(out, host);
+	return status;
 }
 
 int python_open(struct python *out, pid_t pid, struct memory *memory,
 		struct error *err)
 {
-	struct maps maps = MAPS_INIT;
+	struct process_host h;
 	int status;
 
-	memset(out, 0, sizeof(*out));
-	out->pid = pid;
-	out->memory = memory;
-	out->pthread_tid = LAYOUT_NONE;
 	if (process_state(pid) == 'Z')
 		return fail(err, ERR_GONE, "process %d has ended", (int)pid);
-	status = maps_read(&maps, pid, err);
+	status = process_host_open(&h, pid, memory, err);
 	if (status == 0)
-		status = check_permission(out, &maps, err);
+		status = check_permission(&h, err);
 	if (status == 0)
-		status = find_in_maps(out, &maps, err);
-	if (status == 0 && has_started(out))
-		find_libc(out, &maps);
-	maps_release(&maps);
+		status = python_open_in(out, &h.host, err);
+	maps_release(&h.maps);
 	return status;
 }
 

@@ -9,10 +9,22 @@
 #include "base/error.h"
 #include "os/maps.h"
 #include "os/memory.h"
+#include "os/opener.h"
 #include "python/layout.h"
 
+/* What a Python is looked for in: a live process, or what a core file has of
+ * one. */
+struct python_host {
+	const char *name; /* "process 12": what sentences call it */
+	pid_t pid;	  /* 0: no live process */
+	struct memory *memory;
+	const struct maps *maps;
+	const struct opener *opener; /* of the mapped files */
+	const char *exe; /* path as the program saw it; "": unknown */
+};
+
 struct python {
-	pid_t pid;
+	pid_t pid;	       /* 0: of no live process */
 	struct memory *memory; /* not owned */
 	struct layout layout;
 	uint32_t version; /* as PY_VERSION_HEX: 0x030c01f0 */
@@ -43,6 +55,10 @@ struct python {
  * that is not known, -ERR_PERMISSION, -ERR_GONE, each with its sentence. */
 int python_open(struct python *out, pid_t pid, struct memory *memory,
 		struct error *err);
+
+/* The same in any host. Of the host only the memory is kept. */
+int python_open_in(struct python *out, const struct python_host *host,
+		   struct error *err);
 
 /* Find the C library's side. python_open() does it, unless the Python had not
  * started yet: then the C library may not have either. */

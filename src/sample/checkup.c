@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "os/cores.h"
+#include "os/perf_event.h"
 #include "os/process.h"
+#include "os/trial.h"
 #include "sample/sampler.h"
 
 #define PERIOD 1000000u /* ns; of a rate at which riding is possible */
@@ -175,6 +177,40 @@ static int check_stacks(struct checkup *c, struct target *t)
 	return 0;
 }
 
+/* What attach -n would take the registers from. */
+static void check_native(struct checkup *c, const struct target *t)
+{
+	static const struct {
+		enum perf_kind kind;
+		const char *fact;
+	} ways[] = {
+		{ PERF_AT_SWITCH, "registers at context switches" },
+		{ PERF_AT_CLOCK, "registers by a clock of each thread" },
+	};
+	struct finding *f = add(c, "native stacks", "attach -n, dump -n");
+	struct error err = ERROR_INIT;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct perf_event e = PERF_EVENT_INIT;
+
+		if (perf_event_open(&e, t->pid, ways[i].kind, false, &err))
+			continue;
+		perf_event_close(&e);
+		snprintf(f->fact, sizeof(f->fact), "%s", ways[i].fact);
+		return;
+	}
+	if (!trial_stop()) {
+		snprintf(f->fact, sizeof(f->fact),
+			 "by stopping one thread at a time; %.120s", err.text);
+		return;
+	}
+	f->verdict = VERDICT_LACKING;
+	snprintf(f->fact, sizeof(f->fact),
+		 "Python alone: neither perf events nor ptrace are permitted");
+	snprintf(f->remedy, sizeof(f->remedy),
+		 "see above: perf events, or stopping one thread");
+}
+
 int checkup(struct finding out[CHECKUP_FINDINGS_MAX], int *n, pid_t pid)
 {
 	struct checkup c = { out, 0 };
@@ -189,6 +225,8 @@ int checkup(struct finding out[CHECKUP_FINDINGS_MAX], int *n, pid_t pid)
 		check_riding(&c, t);
 		status = check_stacks(&c, t);
 	}
+	if (status == 0)
+		check_native(&c, t);
 	target_free(t);
 	*n = c.n;
 	return status;

@@ -133,7 +133,8 @@ static void drop_absent(struct target *t)
 			t->threads[kept++] = thread;
 			continue;
 		}
-		if (t->writer && thread->record != ID_NONE)
+		/* The kernel's thread may go on without Python. */
+		if (t->writer && thread->record != ID_NONE && !thread->native)
 			writer_thread_end(t->writer, thread->record,
 					  clock_now());
 		target_thread_free(thread);

@@ -59,7 +59,7 @@ static bool name_interpreter(struct target *t, uint32_t interpreter)
 		if (thread->interpreter != interpreter || !lacks_name(thread))
 			continue;
 		name = find_name(t, n, thread->pthread);
-		if (!name && thread->tid == t->pid)
+		if (!name && thread->tid && thread->tid == t->main_tid)
 			name = "MainThread";
 		if (name)
 			set_name(t, thread, name);

@@ -109,3 +109,105 @@ uint32_t node_of_stack(struct node_table *t, struct node_path *p,
 	p->count = n;
 	return n ? p->nodes[n - 1] : ID_NONE;
 }
+
+/* ---- stacks with native frames ---- */
+
+void merged_path_release(struct merged_path *p)
+{
+	free(p->frames);
+	free(p->nodes);
+	free(p->changed);
+	memset(p, 0, sizeof(*p));
+}
+
+static bool same_merged(const struct merged_frame *a,
+			const struct merged_frame *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind != MERGED_PYTHON)
+		return a->address == b->address && a->module == b->module;
+	return a->python.instruction == b->python.instruction &&
+	       a->python.code == b->python.code &&
+	       a->python.frame == b->python.frame;
+}
+
+static uint32_t common_merged(const struct merged_path *p,
+			      const struct merged *stack)
+{
+	uint32_t n = stack->count < p->count ? stack->count : p->count;
+	uint32_t i = 0;
+
+	while (i < n && same_merged(&p->frames[i], &stack->frames[i]))
+		i++;
+	return i;
+}
+
+/* Whether a code object among the frames from `at` on has changed. */
+static bool code_changed(struct node_table *t, struct merged_path *p,
+			 const struct merged *stack, uint32_t at,
+			 uint64_t generation)
+{
+	uint32_t n = 0;
+
+	for (; at < stack->count; at++) {
+		if (stack->frames[at].kind != MERGED_PYTHON)
+			continue;
+		ALLOC_GROW(p->changed, n + 1, p->changed_capacity);
+		p->changed[n++] = stack->frames[at].python;
+	}
+	return n && codes_check(t->codes, p->changed, n, generation);
+}
+
+static void merged_reserve(struct merged_path *p, uint32_t n)
+{
+	if (n <= p->capacity)
+		return;
+	p->capacity = n + n / 2 + 16;
+	p->frames = xreallocarray(p->frames, p->capacity, sizeof(*p->frames));
+	p->nodes = xreallocarray(p->nodes, p->capacity, sizeof(*p->nodes));
+}
+
+/* An address of code is never that of a code object, so both kinds share the
+ * table. */
+static uint32_t find_merged(struct node_table *t, const struct merged_frame *f,
+			    uint32_t parent, struct node_namer *namer)
+{
+	uint64_t key = (uint64_t)f->module << 32 | parent;
+	uint32_t node;
+
+	if (f->kind == MERGED_PYTHON)
+		return find_node(t, &f->python, parent);
+	node = map_get(&t->by_raw, f->address, key);
+	if (node == MAP_NONE) {
+		node = writer_node(t->writer, parent, namer->frame(namer, f));
+		map_put(&t->by_raw, f->address, key, node);
+	}
+	return node;
+}
+
+uint32_t node_of_merged(struct node_table *t, struct merged_path *p,
+			const struct merged *stack, uint64_t generation,
+			struct node_namer *namer)
+{
+	uint32_t n = stack->count, i;
+
+	if (p->epoch != t->epoch || p->generation != generation)
+		p->count = 0;
+	i = common_merged(p, stack);
+	if (i < n && code_changed(t, p, stack, i, generation)) {
+		map_clear(&t->by_raw);
+		t->epoch++;
+		i = 0;
+	}
+	p->epoch = t->epoch;
+	p->generation = generation;
+	merged_reserve(p, n);
+	for (; i < n; i++) {
+		p->frames[i] = stack->frames[i];
+		p->nodes[i] = find_merged(t, &p->frames[i],
+					  i ? p->nodes[i - 1] : ID_NONE, namer);
+	}
+	p->count = n;
+	return n ? p->nodes[n - 1] : ID_NONE;
+}

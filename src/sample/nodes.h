@@ -3,7 +3,8 @@
  * Two samples of a thread mostly share their root part: frames are compared
  * with the last sample's from the root on, and only from the first difference
  * are nodes looked up, by (code, instruction, parent). A stack that was not
- * walked anew since the last sample differs by the leaf's instruction alone. */
+ * walked anew since the last sample differs by the leaf's instruction alone.
+ * Stacks with native frames are treated alike, these by (address, parent). */
 #ifndef PYROMETER_SAMPLE_NODES_H
 #define PYROMETER_SAMPLE_NODES_H
 
@@ -11,6 +12,12 @@
 
 #include "base/map.h"
 #include "sample/codes.h"
+#include "sample/merge.h"
+
+/* What turns a frame that is not Python's into one of the recording. */
+struct node_namer {
+	uint32_t (*frame)(struct node_namer *n, const struct merged_frame *f);
+};
 
 /* Shared by all threads of a process. */
 struct node_table {
@@ -39,6 +46,23 @@ void node_table_init(struct node_table *t, struct codes *codes,
 		     struct writer *writer);
 void node_table_release(struct node_table *t);
 void node_path_release(struct node_path *p);
+
+/* The same of a stack with native frames. */
+struct merged_path {
+	struct merged_frame *frames;
+	uint32_t *nodes;
+	uint32_t count, capacity;
+	uint64_t epoch, generation;
+	struct raw_frame *changed; /* Python frames to be checked */
+	size_t changed_capacity;
+};
+
+void merged_path_release(struct merged_path *p);
+
+/* The node of a merged stack, ID_NONE when it is empty. */
+uint32_t node_of_merged(struct node_table *t, struct merged_path *p,
+			const struct merged *stack, uint64_t generation,
+			struct node_namer *namer);
 
 /* The node of a stack (leaf first), ID_NONE when it is empty. */
 uint32_t node_of_stack(struct node_table *t, struct node_path *p,

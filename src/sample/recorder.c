@@ -43,6 +43,7 @@ struct recorder {
 	uint64_t last_flush, flush_every;
 	struct recording_info info;
 	char host[256];
+	char note[640];
 };
 
 void recorder_new(struct recorder **out, int fd,
@@ -53,6 +54,7 @@ void recorder_new(struct recorder **out, int fd,
 	r->options = *options;
 	r->fd = fd;
 	r->start = clock_now();
+	process_raise_files();
 	gethostname(r->host, sizeof(r->host) - 1);
 	r->info = (struct recording_info){
 		.wall_start = clock_wall(),
@@ -64,6 +66,12 @@ void recorder_new(struct recorder **out, int fd,
 		.note = "",
 	};
 	sampler_init(&r->sampler, options->ride, options->period);
+	if (options->native.source != REGISTERS_NONE) {
+		r->info.registers = options->native.source;
+		rider_insist(&r->sampler.rider);
+	}
+	if (options->native.refused)
+		snprintf(r->note, sizeof(r->note), "%s", NATIVE_REFUSED);
 	*out = r;
 }
 
@@ -99,6 +107,24 @@ void recorder_free(struct recorder *r)
 
 /* ---- who is watched ---- */
 
+/* Without a native side a target still has its Python. */
+static void add_native(struct recorder *r, struct target *t)
+{
+	struct native_options options = r->options.native;
+	struct error err = ERROR_INIT;
+
+	if (options.source == REGISTERS_NONE)
+		return;
+	options.own = r->program;
+	if (native_new(&t->native, t->pid, t->memory, &t->python, &options,
+		       &err) == 0)
+		t->native->writer = r->writer;
+	else if (!r->note[0])
+		snprintf(r->note, sizeof(r->note),
+			 "no native stacks of process %d: %s", (int)t->pid,
+			 err.text);
+}
+
 static int add_target(struct recorder *r, struct target *t, struct error *err)
 {
 	struct relative *relative = family_find(&r->family, t->pid);
@@ -112,6 +138,7 @@ static int add_target(struct recorder *r, struct target *t, struct error *err)
 	}
 	symbolise_targets_add(&r->seen, t->pid);
 	target_record(t, r->writer, parent, clock_now() - r->start);
+	add_native(r, t);
 	if (relative)
 		relative->record = t->record;
 	ALLOC_GROW(r->targets, r->n_targets + 1, r->targets_capacity);
@@ -258,14 +285,43 @@ static void introduce(struct recorder *r, struct target *t,
 		.interpreter = t->interpreters[thread->interpreter].number,
 		.main = thread->tid == t->pid,
 	};
+	struct native_thread *native;
 
 	if (!thread->named)
 		naming_update(t, now, true);
 	naming_best(t, thread, name);
-	if (wanted_thread(r, name, thread->tid))
-		thread->record = writer_thread(r->writer, &info);
-	else
+	if (!wanted_thread(r, name, thread->tid)) {
 		thread->left_out = thread->named;
+		return;
+	}
+	native = t->native ? native_find(t->native, thread->tid) : NULL;
+	if (native && native->record != ID_NONE) {
+		thread->record = native->record;
+		writer_thread_name(r->writer, thread->record, name);
+		return;
+	}
+	thread->record = writer_thread(r->writer, &info);
+	if (native)
+		native->record = thread->record;
+}
+
+/* A thread that Python does not know. */
+static void introduce_native(struct recorder *r, struct target *t,
+			     struct native_thread *thread, uint64_t now)
+{
+	char name[32];
+	struct thread_info info = {
+		.process = t->record,
+		.tid = (uint32_t)thread->tid,
+		.start = now - r->start,
+		.name = name,
+		.main = thread->tid == t->pid,
+	};
+
+	os_thread_name(t->pid, thread->tid, name);
+	thread->left_out = !wanted_thread(r, name, thread->tid);
+	if (!thread->left_out)
+		thread->record = writer_thread(r->writer, &info);
 }
 
 static bool passes(const struct recorder *r, uint32_t state)
@@ -273,6 +329,11 @@ static bool passes(const struct recorder *r, uint32_t state)
 	if ((r->options.filter & FILTER_CPU) && !(state & STATE_ON_CPU))
 		return false;
 	return !(r->options.filter & FILTER_GIL) || (state & STATE_GIL);
+}
+
+static bool has_native(const struct target_thread *thread)
+{
+	return thread->native && thread->native->good;
 }
 
 static void write_thread(struct recorder *r, struct target *t,
@@ -285,15 +346,36 @@ static void write_thread(struct recorder *r, struct target *t,
 	if (!passes(r, thread->state) || thread->left_out)
 		return;
 	/* A thread without a frame that never had one is still starting. */
-	if (thread->record == ID_NONE && !thread->stack.n_frames)
+	if (thread->record == ID_NONE && !thread->stack.n_frames &&
+	    !has_native(thread))
 		return;
 	if (thread->record == ID_NONE)
 		introduce(r, t, thread, now);
 	if (thread->record == ID_NONE)
 		return;
-	node = node_of_stack(&t->table, &thread->path, &thread->stack,
-			     generation);
+	if (has_native(thread))
+		node = native_node(t->native, thread->native, &t->table,
+				   generation);
+	else
+		node = node_of_stack(&t->table, &thread->path, &thread->stack,
+				     generation);
 	writer_sample(r->writer, thread->record, node, thread->state);
+}
+
+static void write_native(struct recorder *r, struct target *t,
+			 struct native_thread *thread, uint64_t now)
+{
+	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
+
+	if (thread->python || !thread->good || thread->left_out ||
+	    !passes(r, state))
+		return;
+	if (thread->record == ID_NONE)
+		introduce_native(r, t, thread, now);
+	if (thread->record != ID_NONE)
+		writer_sample(r->writer, thread->record,
+			      native_node(t->native, thread, &t->table, 0),
+			      state);
 }
 
 static void write_target(struct recorder *r, struct target *t, uint64_t now)
@@ -302,6 +384,8 @@ static void write_target(struct recorder *r, struct target *t, uint64_t now)
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (t->threads[i]->good)
 			write_thread(r, t, t->threads[i], now);
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
+		write_native(r, t, t->native->threads[i], now);
 }
 
 static void take_targets(struct recorder *r, uint64_t now)
@@ -344,8 +428,8 @@ static void sleep_until_tick(struct recorder *r)
 		r->info.missed += r->n_targets ? late : 0;
 		r->next += late * period;
 	}
-	sampler_settle(&r->sampler, r->targets, r->n_targets);
-	clock_sleep_until(r->next + jitter(r));
+	sampler_sleep(&r->sampler, r->targets, r->n_targets,
+		      r->next + jitter(r));
 	r->next += period;
 	r->tick++;
 }
@@ -355,6 +439,20 @@ static void wait_for_python(struct recorder *r)
 {
 	clock_sleep_until(clock_now() + MILLISECOND / 2);
 	r->next = clock_now();
+}
+
+/* Threads without native stacks, and why. */
+static bool note_native(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->n_targets && !r->note[0]; i++) {
+		const struct native *n = r->targets[i]->native;
+
+		if (n && n->n_refused)
+			snprintf(r->note, sizeof(r->note),
+				 "threads without native stacks: %s",
+				 n->refusal.text);
+	}
+	return r->note[0];
 }
 
 static void update_info(struct recorder *r)
@@ -370,12 +468,17 @@ static void update_info(struct recorder *r)
 	i->lost = c->lost;
 	i->retried = c->retried;
 	i->ridden = c->ridden;
+	i->native = c->native;
+	i->broken = c->broken;
+	i->unmerged = c->unmerged;
 	i->recorder_cpu = clock_process_cpu();
 	if (r->sampler.rider.refused)
 		i->note =
 			"threads could not be read from their own cores (this "
 			"process may not choose its core); stacks were "
 			"validated instead";
+	if (note_native(r))
+		i->note = r->note;
 	if (r->writer)
 		writer_info(r->writer, i);
 }

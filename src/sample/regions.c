@@ -161,6 +161,11 @@ void stack_plan(struct stack *s, struct pieces *pieces, bool prove, bool shims)
 			plan_again(&s->regions[i], pieces);
 }
 
+void stack_plan_state(struct stack *s, struct pieces *pieces)
+{
+	s->state_piece = pieces_add(pieces, s->tstate, s->state, s->state_size);
+}
+
 void regions_take(struct stack *s, const struct pieces *pieces)
 {
 	for (uint32_t i = 0; i < s->n_regions; i++) {

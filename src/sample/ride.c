@@ -14,6 +14,11 @@ void rider_init(struct rider *r, enum ride_mode mode, uint64_t period)
 		      (period >= FASTEST_PERIOD || mode == RIDE_ALWAYS);
 }
 
+void rider_insist(struct rider *r)
+{
+	r->possible = true;
+}
+
 bool rider_wants(const struct rider *r, const struct target_thread *thread)
 {
 	if (!r->possible || !(thread->state & (STATE_ON_CPU | STATE_GIL)))
@@ -21,10 +26,8 @@ bool rider_wants(const struct rider *r, const struct target_thread *thread)
 	return r->mode == RIDE_ALWAYS || thread->moving > WANT;
 }
 
-bool rider_go(struct rider *r, const struct target_thread *thread)
+bool rider_go_to(struct rider *r, int core)
 {
-	int core = target_thread_core(thread);
-
 	if (!r->possible || core < 0)
 		return false;
 	if (core == r->core)
@@ -37,6 +40,11 @@ bool rider_go(struct rider *r, const struct target_thread *thread)
 	}
 	r->core = core;
 	return true;
+}
+
+bool rider_go(struct rider *r, const struct target_thread *thread)
+{
+	return rider_go_to(r, target_thread_core(thread));
 }
 
 void rider_leave(struct rider *r)
@@ -54,6 +62,15 @@ void rider_begin(struct rider *r, const struct target *target,
 	r->switches = sched_switches();
 }
 
+/* The core as of the end of the look. The look itself read it, behind the
+ * stack; what the prediction missed was read after that. */
+static bool know_core(const struct target *target, struct target_thread *thread,
+		      uint64_t address)
+{
+	return !thread->stack.missed ||
+	       !memory_read_u32(target->memory, address, &thread->core);
+}
+
 bool rider_held(struct rider *r, const struct target *target,
 		struct target_thread *thread)
 {
@@ -62,14 +79,12 @@ bool rider_held(struct rider *r, const struct target *target,
 
 	if (r->core < 0)
 		return false;
-	if (address) {
-		if (memory_read_u32(target->memory, address, &thread->core))
-			return false;
-		same = target_thread_core(thread) == r->core;
-	} else {
+	if (address)
+		same = know_core(target, thread, address) &&
+		       target_thread_core(thread) == r->core;
+	else
 		same = r->runtime &&
 		       os_thread_runtime(&thread->os) == r->runtime;
-	}
 	return same && sched_core() == r->core &&
 	       sched_switches() == r->switches;
 }

@@ -44,16 +44,22 @@ struct rider {
 
 void rider_init(struct rider *r, enum ride_mode mode, uint64_t period);
 
+/* Cores are chosen whatever the rate: native stacks want it. */
+void rider_insist(struct rider *r);
+
 /* Whether this thread should be read from its own core. */
 bool rider_wants(const struct rider *r, const struct target_thread *thread);
 
+/* Go to a core; -1: unknown. False when it is not permitted. */
+bool rider_go_to(struct rider *r, int core);
 /* Go to the thread's core, if that is known and permitted. */
 bool rider_go(struct rider *r, const struct target_thread *thread);
 /* Leave: run anywhere again. */
 void rider_leave(struct rider *r);
 
-/* Begin and end the reading of a thread from its core. rider_held() tells
- * whether the thread did not run in between, and learns its core. */
+/* Begin and end the reading of a thread from its core, by target_look() or
+ * target_look_thread(). rider_held() tells whether the thread did not run in
+ * between. */
 void rider_begin(struct rider *r, const struct target *target,
 		 struct target_thread *thread);
 bool rider_held(struct rider *r, const struct target *target,

@@ -1,10 +1,15 @@
 #include "sample/sampler.h"
 
 #include "base/clock.h"
+#include "sample/catch.h"
 
 #define HOPS	4      /* times a thread is followed to another core */
 #define PAUSE	20000u /* ns between hops: a thread must be let run */
 #define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
+/* A stack that is as it was at the look before needs no second copy, so none is
+ * asked for; but when that turns out wrong it takes a second read. So it is not
+ * tried again for as many looks. */
+#define RESTLESS 16
 
 void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 {
@@ -67,8 +72,11 @@ static void prove_thread(struct sampler *s, struct target *t,
 		rider_forget(thread);
 		return;
 	}
-	if (stack_same_as_before(&thread->stack))
+	if (stack_same_as_before(&thread->stack)) {
+		thread->calm++;
 		return;
+	}
+	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
 	if (!thread->stack.twice && target_look_thread(t, thread) < 0)
 		return;
 	still = stack_stood_still(&thread->stack);
@@ -83,6 +91,12 @@ static void prove_thread(struct sampler *s, struct target *t,
 	if (still || retry_thread(t, thread))
 		return;
 	keep_good_part(t, thread);
+}
+
+void sampler_prove(struct sampler *s, struct target *t,
+		   struct target_thread *thread)
+{
+	prove_thread(s, t, thread, false);
 }
 
 static void count_thread(struct sampler_counts *c,
@@ -119,12 +133,13 @@ static bool has_thread(const struct target *t,
 	return false;
 }
 
-int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 {
 	struct target_thread *ridden = ridden_thread(s, t);
 	bool held = false;
 	int status;
 
+	t->ridden = ridden;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
 	status = target_look(t, now);
@@ -144,9 +159,21 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 			thread->state = target_thread_state(t, thread);
 			prove_thread(s, t, thread, held && thread == ridden);
 		}
-		count_thread(&s->counts, thread);
 	}
 	return 0;
+}
+
+int sampler_take(struct sampler *s, struct target *t, uint64_t now)
+{
+	int status = 0;
+
+	if (t->native)
+		status = catch_take(s, t, now);
+	else if (!target_rested(t, now))
+		status = look_and_prove(s, t, now);
+	for (uint32_t i = 0; i < t->n_threads && status == 0; i++)
+		count_thread(&s->counts, t->threads[i]);
+	return status;
 }
 
 void sampler_settle(struct sampler *s, struct target *const *targets,
@@ -154,6 +181,12 @@ void sampler_settle(struct sampler *s, struct target *const *targets,
 {
 	struct target_thread *best = NULL;
 
+	for (uint32_t i = 0; i < n; i++) {
+		int core = targets[i]->native ? catch_core(s, targets[i]) : -1;
+
+		if (core >= 0 && rider_go_to(&s->rider, core))
+			return;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < targets[i]->n_threads; k++) {
 			struct target_thread *thread = targets[i]->threads[k];
@@ -164,4 +197,20 @@ void sampler_settle(struct sampler *s, struct target *const *targets,
 		}
 	if (!best || !rider_go(&s->rider, best))
 		rider_leave(&s->rider);
+}
+
+void sampler_sleep(struct sampler *s, struct target *const *targets, uint32_t n,
+		   uint64_t until)
+{
+	sampler_settle(s, targets, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct native *native = targets[i]->native;
+
+		if (native && native->options.source == REGISTERS_CLOCK &&
+		    catch_core(s, targets[i]) == s->rider.core) {
+			native_sleep(native, s->rider.core, until);
+			return;
+		}
+	}
+	clock_sleep_until(until);
 }

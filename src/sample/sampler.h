@@ -9,6 +9,7 @@
 
 struct sampler_counts {
 	uint64_t samples, torn, unproven, unreadable, lost, retried, ridden;
+	uint64_t native, broken, unmerged;
 };
 
 struct sampler {
@@ -23,8 +24,15 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
  * failure the threads are as they were and must not be recorded. */
 int sampler_take(struct sampler *s, struct target *t, uint64_t now);
 
+/* Prove the stack of a thread that was just looked at, retry and mark it. */
+void sampler_prove(struct sampler *s, struct target *t,
+		   struct target_thread *thread);
+
 /* Before sleeping: go to the core where the next look is best taken. */
 void sampler_settle(struct sampler *s, struct target *const *targets,
 		    uint32_t n);
+/* Settle, and sleep until that look. */
+void sampler_sleep(struct sampler *s, struct target *const *targets, uint32_t n,
+		   uint64_t until);
 
 #endif

@@ -1,5 +1,6 @@
 #include "sample/snapshot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "os/process.h"
 #include "python/code.h"
 #include "sample/naming.h"
+#include "sample/native_names.h"
 #include "sample/sampler.h"
 
 #define PERIOD	    1000000u /* ns between looks; slow enough for riding */
@@ -16,6 +18,15 @@
 #define LOCALS_MAX  64	     /* of a frame */
 #define VALUE_MAX   200	     /* bytes of a value, about */
 #define VALUE_DEPTH 3	     /* of containers in a value */
+#define INLINED_MAX 16	     /* calls at one address */
+#define NOT_PYTHON  UINT32_MAX
+
+/* A line of a stack: a Python frame by its index, or a native one. */
+struct item {
+	uint32_t python; /* NOT_PYTHON: native */
+	struct symbol symbol;
+	const char *module;
+};
 
 /* A snapshot being taken. */
 struct taking {
@@ -28,6 +39,9 @@ struct taking {
 	uint32_t n_codes, codes_capacity;
 	struct raw_frame *frames; /* of the thread that is being read */
 	uint32_t n_frames, frames_capacity;
+	struct item *items; /* the same with native frames, innermost first */
+	uint32_t n_items, items_capacity;
+	struct native_names *names;
 	struct local locals[LOCALS_MAX + 1];
 };
 
@@ -41,12 +55,21 @@ static bool is_doubtful(const struct target_thread *thread)
 	       (thread->state & STATE_GIL && thread->os_state == 'S');
 }
 
+/* A thread whose native stack was not caught. */
+static bool some_missed(const struct native *n)
+{
+	for (uint32_t i = 0; n && i < n->n_threads; i++)
+		if (!n->threads[i]->good && !n->threads[i]->refused)
+			return true;
+	return false;
+}
+
 static bool some_doubtful(const struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (is_doubtful(t->threads[i]))
 			return true;
-	return false;
+	return some_missed(t->native);
 }
 
 /* The first look finds out where things are (the GIL among them); a later one
@@ -152,17 +175,73 @@ static void copy_frames(struct taking *k, const struct stack *stack)
 		       k->n_frames * sizeof(*k->frames));
 }
 
-/* The frame of a thread that is kept as the i-th one. */
-static uint32_t kept_index(const struct snapshot_thread *out, uint32_t i)
+static struct item *add_item(struct taking *k)
 {
-	return i < out->cut ? i : i + (out->depth - out->n_frames);
+	ALLOC_GROW(k->items, k->n_items + 1, k->items_capacity);
+	return &k->items[k->n_items++];
+}
+
+static void add_native_items(struct taking *k, const struct merged_frame *f)
+{
+	struct symbol found[INLINED_MAX];
+	uint32_t n = native_names_find(k->names, f, &k->out->arena, found,
+				       INLINED_MAX);
+
+	for (uint32_t i = 0; i < n; i++)
+		*add_item(k) =
+			(struct item){ NOT_PYTHON, found[i],
+				       native_names_module(k->names, f) };
+}
+
+static void make_items(struct taking *k, const struct native_thread *native)
+{
+	uint32_t python = 0;
+
+	k->n_items = 0;
+	if (!native)
+		for (uint32_t i = 0; i < k->n_frames; i++)
+			add_item(k)->python = i;
+	for (uint32_t i = native ? native->merged.count : 0; i-- > 0;) {
+		const struct merged_frame *f = &native->merged.frames[i];
+
+		if (f->kind != MERGED_PYTHON)
+			add_native_items(k, f);
+		else if (python < k->n_frames)
+			add_item(k)->python = python++;
+	}
+}
+
+/* The item of a thread that is kept as the i-th one. */
+static const struct item *kept_item(const struct taking *k,
+				    const struct snapshot_thread *out,
+				    uint32_t i)
+{
+	return &k->items[i < out->cut ? i : i + (out->depth - out->n_frames)];
+}
+
+static void read_item(struct taking *k, struct snapshot_frame *f,
+		      const struct item *item)
+{
+	struct arena *arena = &k->out->arena;
+
+	if (item->python != NOT_PYTHON) {
+		read_frame(k, f, &k->frames[item->python]);
+		return;
+	}
+	*f = (struct snapshot_frame){
+		.function = arena_strdup(arena, item->symbol.name),
+		.file = arena_strdup(arena, item->symbol.file),
+		.line = item->symbol.line,
+		.module = arena_strdup(arena, item->module),
+		.inlined = item->symbol.inlined,
+	};
 }
 
 static void read_frames(struct taking *k, struct snapshot_thread *out)
 {
 	uint32_t ends = k->options->ends;
 
-	out->depth = out->n_frames = out->cut = k->n_frames;
+	out->depth = out->n_frames = out->cut = k->n_items;
 	if (ends && out->depth / 2 > ends) {
 		out->n_frames = 2 * ends;
 		out->cut = ends;
@@ -170,7 +249,7 @@ static void read_frames(struct taking *k, struct snapshot_thread *out)
 	out->frames = arena_calloc(&k->out->arena, out->n_frames,
 				   sizeof(*out->frames));
 	for (uint32_t i = 0; i < out->n_frames; i++)
-		read_frame(k, &out->frames[i], &k->frames[kept_index(out, i)]);
+		read_item(k, &out->frames[i], kept_item(k, out, i));
 }
 
 /* Frames from the outermost on that are still what they were. The innermost
@@ -202,25 +281,35 @@ static bool check_frames(struct taking *k, struct snapshot_thread *out,
 		unmoved = count_unmoved(k, &thread->stack);
 	for (uint32_t i = 0; i < out->n_frames; i++)
 		out->frames[i].moved =
-			kept_index(out, i) < k->n_frames - unmoved;
+			kept_item(k, out, i)->python < k->n_frames - unmoved;
 	return unmoved == k->n_frames;
 }
 
+static const struct native_thread *native_of(const struct target_thread *t)
+{
+	return t->native && t->native->good ? t->native : NULL;
+}
+
 /* Variables take some hundred reads. A thread that runs meanwhile is read from
- * its own core, where it can hardly go on. */
+ * its own core, where it can hardly go on; but with native frames all is of one
+ * moment, and what has moved on since is marked. */
 static void read_stack(struct taking *k, struct snapshot_thread *out,
 		       struct target_thread *thread)
 {
+	const struct native_thread *native = native_of(thread);
+
 	copy_frames(k, &thread->stack);
+	make_items(k, native);
 	read_frames(k, out);
 	for (int i = 1; k->options->locals; i++) {
-		if (check_frames(k, out, thread) || i == ATTEMPTS)
+		if (check_frames(k, out, thread) || i == ATTEMPTS || native)
 			break;
 		rider_go(&k->sampler.rider, thread);
 		if (target_look_thread(k->target, thread) < 0 ||
 		    !stack_stood_still(&thread->stack))
 			continue;
 		copy_frames(k, &thread->stack);
+		make_items(k, NULL);
 		read_frames(k, out);
 	}
 }
@@ -233,9 +322,9 @@ static void read_thread(struct taking *k, struct snapshot_thread *out,
 	out->tid = thread->tid;
 	out->ident = thread->pthread;
 	out->interpreter = t->interpreters[thread->interpreter].number;
-	out->main = thread->tid == t->pid;
+	out->main = thread->tid && thread->tid == t->main_tid;
 	out->state = thread->state;
-	out->os_state = thread->os_state;
+	out->os_state = os_thread_letter(&thread->os);
 	out->readable = thread->good;
 	naming_best(t, thread, out->name);
 	if (thread->good)
@@ -247,19 +336,85 @@ static void read_process(struct taking *k)
 	const struct target *t = k->target;
 	struct snapshot *s = k->out;
 	struct buffer command = BUFFER_INIT;
-	char exe[PATH_MAX], version[64];
+	char exe[PATH_MAX];
 
 	process_command(t->pid, &command);
 	process_exe(t->pid, exe);
-	python_version_text(&t->python, version, sizeof(version));
 	s->pid = t->pid;
-	s->with_locals = k->options->locals;
 	s->command = arena_strdup(&s->arena, buffer_text(&command));
 	s->exe = arena_strdup(&s->arena, exe);
+	buffer_release(&command);
+}
+
+static void read_python(struct taking *k)
+{
+	const struct target *t = k->target;
+	struct snapshot *s = k->out;
+	char version[64];
+
+	python_version_text(&t->python, version, sizeof(version));
+	s->with_locals = k->options->locals;
 	s->python = arena_strdup(&s->arena, version);
 	s->module = arena_strdup(&s->arena, t->python.module);
 	s->free_threaded = t->python.layout.free_threaded;
-	buffer_release(&command);
+}
+
+/* A thread that Python does not know. */
+static void read_other(struct taking *k, struct snapshot_thread *out,
+		       struct native_thread *native)
+{
+	struct os_thread os = OS_THREAD_INIT;
+	char name[32];
+
+	out->tid = native->tid;
+	out->state = native->state;
+	if (os_thread_open(&os, k->target->pid, native->tid) == 0)
+		out->os_state = os_thread_letter(&os);
+	os_thread_release(&os);
+	out->readable = true;
+	os_thread_name(k->target->pid, native->tid, name);
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	k->n_frames = 0;
+	make_items(k, native);
+	read_frames(k, out);
+}
+
+static bool is_other(const struct native_thread *t)
+{
+	return !t->python && t->good;
+}
+
+static void read_others(struct taking *k)
+{
+	struct native *n = k->target->native;
+
+	for (uint32_t i = 0; n && i < n->n_threads; i++)
+		if (is_other(n->threads[i]))
+			read_other(k, &k->out->threads[k->out->n_threads++],
+				   n->threads[i]);
+}
+
+static uint32_t count_others(const struct native *n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; n && i < n->n_threads; i++)
+		count += is_other(n->threads[i]);
+	return count;
+}
+
+/* Where the files of native code are. */
+static void find_names(struct taking *k)
+{
+	const struct target *t = k->target;
+	const char *root = k->options->root ? k->options->root : "";
+	char own[64];
+
+	if (!t->native)
+		return;
+	snprintf(own, sizeof(own), "/proc/%d/root", (int)t->pid);
+	k->names = native_names_new(t->native, t->pid ? own : root);
+	k->out->with_native = true;
 }
 
 /* The lists begin with the youngest thread; people think of the oldest. */
@@ -269,11 +424,15 @@ static void read_threads(struct taking *k)
 	struct snapshot *s = k->out;
 
 	naming_update(t, clock_now(), true);
+	find_names(k);
 	s->n_threads = t->n_threads;
-	s->threads = arena_calloc(&s->arena, s->n_threads, sizeof(*s->threads));
+	s->threads =
+		arena_calloc(&s->arena, t->n_threads + count_others(t->native),
+			     sizeof(*s->threads));
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		read_thread(k, &s->threads[i],
 			    t->threads[t->n_threads - 1 - i]);
+	read_others(k);
 }
 
 static int take(struct taking *k, struct error *err)
@@ -281,9 +440,18 @@ static int take(struct taking *k, struct error *err)
 	int status;
 
 	sampler_init(&k->sampler, RIDE_AUTO, PERIOD);
+	if (k->options->native.source != REGISTERS_NONE) {
+		status = native_new(&k->target->native, k->target->pid,
+				    k->target->memory, &k->target->python,
+				    &k->options->native, err);
+		if (status < 0)
+			return status;
+		rider_insist(&k->sampler.rider);
+	}
 	status = look(k);
 	if (status == 0) {
 		read_process(k);
+		read_python(k);
 		read_threads(k);
 	}
 	rider_leave(&k->sampler.rider);
@@ -292,6 +460,15 @@ static int take(struct taking *k, struct error *err)
 			    status == -ERR_GONE ? "has ended meanwhile"
 						: "cannot be read");
 	return 0;
+}
+
+static void taking_release(struct taking *k)
+{
+	map_release(&k->by_address);
+	free(k->codes);
+	free(k->frames);
+	free(k->items);
+	native_names_free(k->names);
 }
 
 int snapshot_take(struct snapshot **out, pid_t pid,
@@ -311,11 +488,22 @@ int snapshot_take(struct snapshot **out, pid_t pid,
 		*out = k.out;
 	else
 		snapshot_free(k.out);
+	taking_release(&k);
 	target_free(k.target);
-	map_release(&k.by_address);
-	free(k.codes);
-	free(k.frames);
 	return status;
+}
+
+struct snapshot *snapshot_read(struct target *t,
+			       const struct snapshot_options *options)
+{
+	struct taking k = { .options = options, .target = t };
+
+	k.out = xcalloc(1, sizeof(*k.out));
+	sampler_init(&k.sampler, RIDE_NEVER, PERIOD);
+	read_python(&k);
+	read_threads(&k);
+	taking_release(&k);
+	return k.out;
 }
 
 void snapshot_free(struct snapshot *s)

@@ -31,6 +31,12 @@ static uint32_t state_bytes(const struct layout *l)
 	return end;
 }
 
+/* 3.11 alone marks the frames that begin a run of the eval function. */
+static bool has_entry_bit(const struct layout *l)
+{
+	return l->frames == FRAME_CFRAME && l->frame.owner_cstack == 0xff;
+}
+
 /* The bytes of a frame that a walk needs: from its start to its last field. */
 static uint32_t frame_bytes(const struct layout *l)
 {
@@ -44,6 +50,8 @@ static uint32_t frame_bytes(const struct layout *l)
 		end = l->frame.owner;
 	if (l->frame.tlbc_index != LAYOUT_NONE && l->frame.tlbc_index > end)
 		end = l->frame.tlbc_index;
+	if (has_entry_bit(l) && l->frame.is_entry > end)
+		end = l->frame.is_entry;
 	return end + 8;
 }
 
@@ -101,6 +109,8 @@ void frame_decode(const struct layout *l, const unsigned char *copy,
 	if (l->frame.tlbc_index != LAYOUT_NONE)
 		memcpy(&out->tlbc, copy + l->frame.tlbc_index,
 		       sizeof(out->tlbc));
+	out->entry = l->frames == FRAME_OBJECTS ||
+		     (has_entry_bit(l) && copy[l->frame.is_entry]);
 }
 
 /* The address of the leaf frame, or UINT64_MAX when it cannot be read. */
@@ -127,8 +137,13 @@ static bool push_frame(struct stack *s, const unsigned char *copy,
 {
 	const struct layout *l = &s->python->layout;
 
-	if (frame_is_shim(l, copy))
+	if (frame_is_shim(l, copy)) {
+		if (s->n_frames)
+			s->frames[s->n_frames - 1].entry = true;
+		else
+			s->entered = true;
 		return true;
+	}
 	if (s->n_frames == STACK_DEPTH_MAX) {
 		s->truncated = true;
 		return false;
@@ -149,6 +164,11 @@ static bool is_generator(const struct stack *s, const struct raw_frame *frame)
 				frame->code + s->python->layout.code.flags,
 				&flags) &&
 	       flags & kinds;
+}
+
+bool stack_is_generator(const struct stack *s, uint32_t frame)
+{
+	return is_generator(s, &s->frames[frame]);
 }
 
 /* A walk that ended at a generator has not come to the root: a generator that
@@ -238,6 +258,7 @@ static bool walk_quickly(struct stack *s, const struct pieces *pieces)
 	const struct layout *l = &s->python->layout;
 	struct stack_region *r;
 	uint64_t leaf;
+	bool entry;
 
 	if (!s->quick || l->frames != FRAME_CURRENT)
 		return false;
@@ -247,7 +268,9 @@ static bool walk_quickly(struct stack *s, const struct pieces *pieces)
 	    word_at(s->state, l->thread.frame) != leaf ||
 	    !same_chunk(s, r, leaf))
 		return false;
+	entry = s->frames[0].entry;
 	frame_decode(l, r->copy + (leaf - r->address), leaf, &s->frames[0]);
+	s->frames[0].entry = entry;
 	regions_take(s, pieces);
 	r->near_leaf = true;
 	return true;
@@ -267,7 +290,7 @@ int stack_walk(struct stack *s, const struct pieces *pieces)
 	s->walk++;
 	s->n_frames = 0;
 	s->unreadable = s->truncated = s->missed = false;
-	s->rooted = false;
+	s->rooted = s->entered = false;
 	regions_take(s, pieces);
 	if (!pieces->good[s->state_piece])
 		return -ERR_UNREADABLE;

@@ -41,6 +41,7 @@ struct raw_frame {
 	uint64_t frame;	      /* address of the frame */
 	uint64_t previous;    /* address of the frame below it */
 	int32_t tlbc;	      /* index of the thread-local bytecode, or 0 */
+	bool entry; /* the first frame that a call of the eval function runs */
 };
 
 struct stack_region;
@@ -52,6 +53,8 @@ struct stack {
 	/* The last walk, leaf first. */
 	struct raw_frame *frames;
 	uint32_t n_frames, frames_capacity;
+	bool entered;	 /* at the leaf code is about to be run, or has ended:
+			  * the eval function has no frame yet, or no more */
 	bool rooted;	 /* the walk came to the outermost frame */
 	bool unreadable; /* the walk met memory that cannot be read */
 	bool truncated;	 /* deeper than STACK_DEPTH_MAX */
@@ -96,6 +99,10 @@ void stack_release(struct stack *s);
  * taken as they were read last: they seldom change, and never alone. */
 void stack_plan(struct stack *s, struct pieces *pieces, bool prove, bool shims);
 
+/* Of a stack that is known not to have changed: the thread state alone, for the
+ * lists that go through it. It is not walked. */
+void stack_plan_state(struct stack *s, struct pieces *pieces);
+
 /* After the read: walk. 0, or -ERR_UNREADABLE when not even the thread state
  * could be read. */
 int stack_walk(struct stack *s, const struct pieces *pieces);
@@ -114,6 +121,10 @@ bool stack_same_as_before(const struct stack *s);
  * frame have nothing in common. */
 void stack_remember(struct stack *s);
 void stack_cut_to_common(struct stack *s);
+
+/* Whether a frame of the walk is a generator's or a coroutine's; reads its code
+ * object. */
+bool stack_is_generator(const struct stack *s, uint32_t frame);
 
 /* A field of the thread state as last read; 0 when the version has none. */
 uint64_t stack_field(const struct stack *s, uint16_t offset);

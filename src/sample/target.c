@@ -10,13 +10,14 @@
 
 #define WHOLE_EVERY 500000u /* ns between looks at the lists */
 #define FOLLOWS	    2	    /* times the lists are followed in one look */
+#define GIL_SIZE    256u
 
 void target_new_over(struct target **out, struct memory *memory,
 		     const struct python *python)
 {
 	struct target *t = xcalloc(1, sizeof(*t));
 
-	t->pid = python->pid;
+	t->pid = t->main_tid = python->pid;
 	t->memory = memory;
 	t->python = *python;
 	t->python.memory = memory;
@@ -62,6 +63,7 @@ void target_free(struct target *t)
 	free(t->threads);
 	free(t->interpreters);
 	free(t->names);
+	native_free(t->native);
 	pieces_release(&t->pieces);
 	node_table_release(&t->table);
 	codes_free(t->codes);
@@ -126,6 +128,16 @@ static bool is_alone(const struct target *t)
 	return alone;
 }
 
+pid_t target_thread_inner_tid(const struct target *t,
+			      const struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	pid_t native =
+		(pid_t)stack_field(&thread->stack, l->thread.native_thread_id);
+
+	return native ? native : python_tid_of(&t->python, thread->pthread);
+}
+
 /* A child that was just forked has its parent's ids in its memory: the C
  * library's until it runs, Python's until Python comes to put it right. */
 static void thread_identify(struct target *t, struct target_thread *thread)
@@ -155,22 +167,24 @@ static void plan_interpreter(struct target *t, struct target_interpreter *i)
 	const struct layout *l = &t->python.layout;
 	struct pieces *p = &t->pieces;
 
-	pieces_add(p, i->address + l->interpreter.next, &i->next, 8);
-	pieces_add(p, i->address + l->interpreter.threads_head,
-		   &i->threads_head, 8);
+	pieces_add_field(p, i->address + l->interpreter.next, &i->next, 8);
+	pieces_add_field(p, i->address + l->interpreter.threads_head,
+			 &i->threads_head, 8);
 	if (l->gil_style == GIL_INTERPRETER && has_field(l->interpreter.gil))
-		pieces_add(p, i->address + l->interpreter.gil, &i->gil, 8);
+		pieces_add_field(p, i->address + l->interpreter.gil, &i->gil,
+				 8);
 	if (has_field(l->interpreter.gc_collecting))
-		pieces_add(p, i->address + l->interpreter.gc_collecting,
-			   &i->collecting, 4);
+		pieces_add_field(p, i->address + l->interpreter.gc_collecting,
+				 &i->collecting, 4);
 	else if (has_field(l->runtime.gc_collecting) && t->python.runtime)
-		pieces_add(p, t->python.runtime + l->runtime.gc_collecting,
-			   &i->collecting, 4);
+		pieces_add_field(p,
+				 t->python.runtime + l->runtime.gc_collecting,
+				 &i->collecting, 4);
 	else if (t->python.collecting)
-		pieces_add(p, t->python.collecting, &i->collecting, 4);
+		pieces_add_field(p, t->python.collecting, &i->collecting, 4);
 	if (has_field(l->interpreter.code_generation))
-		pieces_add(p, i->address + l->interpreter.code_generation,
-			   &i->code_generation, 8);
+		pieces_add_field(p, i->address + l->interpreter.code_generation,
+				 &i->code_generation, 8);
 }
 
 static void plan_gil(struct target *t, struct target_interpreter *i)
@@ -180,8 +194,8 @@ static void plan_gil(struct target *t, struct target_interpreter *i)
 	if (l->gil_style != GIL_INTERPRETER || !i->gil ||
 	    l->thread.holds_gil != LAYOUT_NONE)
 		return;
-	pieces_add(&t->pieces, i->gil + l->gil.holder, &i->holder, 8);
-	pieces_add(&t->pieces, i->gil + l->gil.locked, &i->locked, 4);
+	pieces_add_field(&t->pieces, i->gil + l->gil.holder, &i->holder, 8);
+	pieces_add_field(&t->pieces, i->gil + l->gil.locked, &i->locked, 4);
 }
 
 uint64_t target_core_address(const struct target *t,
@@ -193,9 +207,56 @@ uint64_t target_core_address(const struct target *t,
 	       (uint64_t)t->python.rseq + 4; /* cpu_id */
 }
 
+/* Behind the thread's stack: see ride.h. */
+static void plan_core(struct target *t, struct target_thread *thread)
+{
+	uint64_t at = target_core_address(t, thread);
+
+	if (!at)
+		return;
+	thread->core = UINT32_MAX;
+	pieces_add(&t->pieces, at, &thread->core, sizeof(thread->core));
+}
+
 bool target_thread_may_run(const struct target_thread *thread)
 {
 	return thread->os_state != 'S' || (thread->state & STATE_GIL);
+}
+
+/* A thread that has not run since it was read is not read again; one that runs
+ * is caught and read later, by itself. */
+static bool is_left_alone(const struct target_thread *thread)
+{
+	return thread->native && thread->good &&
+	       (!thread->native->standing || thread->native->known);
+}
+
+static void plan_thread(struct target *t, struct target_thread *thread)
+{
+	bool ridden = thread == t->ridden || thread->native;
+	bool whole = t->whole && (ridden || thread->calm < 0);
+	bool running = target_thread_may_run(thread);
+
+	thread->left_alone = is_left_alone(thread);
+	if (thread->left_alone) {
+		stack_plan_state(&thread->stack, &t->pieces);
+		return;
+	}
+	stack_plan(&thread->stack, &t->pieces, running && whole && !ridden,
+		   whole);
+	if (running && t->whole && !thread->native)
+		plan_core(t, thread);
+}
+
+/* The tops of the stacks of threads that stand. */
+static void plan_native(struct target *t)
+{
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+
+		if (thread->standing && !thread->known)
+			native_plan(thread, &t->pieces);
+	}
 }
 
 static void plan_look(struct target *t)
@@ -204,23 +265,17 @@ static void plan_look(struct target *t)
 
 	pieces_clear(p);
 	if (t->whole) {
-		pieces_add(p, t->python.interpreters, &t->head, 8);
+		pieces_add_field(p, t->python.interpreters, &t->head, 8);
 		for (uint32_t i = 0; i < t->n_interpreters; i++)
 			plan_interpreter(t, &t->interpreters[i]);
 	}
 	if (t->python.current)
-		pieces_add(p, t->python.current, &t->current, 8);
+		pieces_add_field(p, t->python.current, &t->current, 8);
 	for (uint32_t i = 0; i < t->n_interpreters; i++)
 		plan_gil(t, &t->interpreters[i]);
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		struct target_thread *thread = t->threads[i];
-		bool running = target_thread_may_run(thread);
-		uint64_t at = target_core_address(t, thread);
-
-		stack_plan(&thread->stack, p, running && t->whole, t->whole);
-		if (at && running && t->whole)
-			pieces_add(p, at, &thread->core, 4);
-	}
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		plan_thread(t, t->threads[i]);
+	plan_native(t);
 }
 
 /* ---- what a thread was doing ---- */
@@ -266,6 +321,18 @@ static bool runs_elsewhere(const struct target *t,
 	return false;
 }
 
+bool target_in_gil(const struct target *t, const struct target_thread *thread,
+		   uint64_t address)
+{
+	const struct target_interpreter *i =
+		&t->interpreters[thread->interpreter];
+
+	if (t->python.gil_start)
+		return address >= t->python.gil_start &&
+		       address < t->python.gil_end;
+	return i->gil && address >= i->gil && address < i->gil + GIL_SIZE;
+}
+
 uint32_t target_thread_state(const struct target *t,
 			     const struct target_thread *thread)
 {
@@ -294,11 +361,26 @@ static uint64_t place_of(const struct stack *s)
 	return s->n_frames ? s->frames[0].frame ^ s->frames[0].instruction : 0;
 }
 
+/* A thread that was just born has its maker's id for a moment: what was taken
+ * for its native side was another's. */
+static void mistake_thread(struct target *t, struct target_thread *thread)
+{
+	thread_identify(t, thread);
+	thread->native = NULL;
+	thread->good = false;
+}
+
 static void walk_thread(struct target *t, struct target_thread *thread)
 {
 	const struct layout *l = &t->python.layout;
 	uint64_t before = place_of(&thread->stack);
 
+	if (thread->left_alone) {
+		if (thread->pthread !=
+		    stack_field(&thread->stack, l->thread.thread_id))
+			mistake_thread(t, thread);
+		return;
+	}
 	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
 	if (!thread->good)
 		return;
@@ -318,11 +400,45 @@ static void learn(struct target *t)
 		python_learn_gil(&t->python);
 }
 
+static bool is_doubtful(const struct target_thread *thread)
+{
+	return !thread->good ||
+	       thread->state & (STATE_TORN | STATE_UNPROVEN | STATE_UNREADABLE);
+}
+
+static bool whole_is_due(const struct target *t, uint64_t now)
+{
+	return now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+}
+
+/* Whether the last look was good, and met every thread asleep. */
+static bool slept(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (is_doubtful(t->threads[i]) ||
+		    t->threads[i]->state & STATE_ON_CPU)
+			return false;
+	return t->n_threads;
+}
+
+bool target_rested(struct target *t, uint64_t now)
+{
+	uint64_t before = t->cpu;
+
+	if (!whole_is_due(t, now))
+		return false;
+	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
+	if (!before || t->cpu != before)
+		return false;
+	t->last_os = now; /* what the kernel said still holds, too */
+	return true;
+}
+
 int target_look(struct target *t, uint64_t now)
 {
 	int status;
 
-	t->whole = now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+	t->whole = whole_is_due(t, now);
 	if (t->whole)
 		t->last_whole = now;
 	for (int follows = 0;; follows++) {
@@ -347,9 +463,13 @@ int target_look_thread(struct target *t, struct target_thread *thread)
 
 	pieces_clear(&t->pieces);
 	if (t->python.current)
-		pieces_add(&t->pieces, t->python.current, &t->current, 8);
+		pieces_add_field(&t->pieces, t->python.current, &t->current, 8);
 	plan_gil(t, i);
 	stack_plan(&thread->stack, &t->pieces, true, true);
+	thread->left_alone = false;
+	plan_core(t, thread);
+	if (thread->native && thread->native->standing)
+		native_plan(thread->native, &t->pieces);
 	status = pieces_read(&t->pieces, t->memory);
 	thread->good = status == 0;
 	if (status < 0)

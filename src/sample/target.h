@@ -19,6 +19,7 @@
 #include "python/names.h"
 #include "python/python.h"
 #include "record/writer.h"
+#include "sample/native.h"
 #include "sample/nodes.h"
 #include "sample/stack.h"
 
@@ -26,23 +27,27 @@ struct target_thread {
 	struct stack stack;
 	struct node_path path;
 	struct os_thread os;
-	uint32_t interpreter; /* index in target->interpreters */
-	uint64_t pthread;     /* the C library's id; 0: not started yet */
-	uint64_t serial;      /* CPython's count of threads, where it has one */
-	pid_t tid;	      /* as we see it; 0: unknown */
-	uint32_t record;      /* id in the recording; ID_NONE: left out */
-	bool present;	      /* still in the list (used while following it) */
-	bool named;	      /* has got its Python name; see naming.h */
+	struct native_thread *native; /* for the look that is going on; NULL */
+	uint32_t interpreter;	      /* index in target->interpreters */
+	uint64_t pthread; /* the C library's id; 0: not started yet */
+	uint64_t serial;  /* CPython's count of threads, where it has one */
+	pid_t tid;	  /* as we see it; 0: unknown */
+	uint32_t record;  /* id in the recording; ID_NONE: left out */
+	bool present;	  /* still in the list (used while following it) */
+	bool named;	  /* has got its Python name; see naming.h */
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 
 	/* The last look. */
-	bool good;	/* the walk gave something */
-	uint32_t state; /* enum sample_state */
-	char os_state;	/* as the kernel says: R S D ... */
-	uint32_t core;	/* where it runs, from its rseq area or /proc */
+	bool left_alone; /* it did not ask for the stack */
+	bool good;	 /* the walk gave something */
+	uint32_t state;	 /* enum sample_state */
+	char os_state;	 /* R S as os_thread_look() says; 0: gone */
+	uint32_t core;	 /* where it runs, from its rseq area or /proc */
 	bool gil_wait;
-	bool went_on;	  /* is at another place than at the look before */
+	bool went_on; /* is at another place than at the look before */
+	int calm;     /* looks in a row that found its stack as it was; below 0:
+		       * looks     for which it is not expected to be */
 	uint32_t unasked; /* looks since the kernel was asked about it */
 
 	/* How often its stack moved while it was read from another core, a
@@ -61,11 +66,13 @@ struct target_interpreter {
 };
 
 struct target {
-	pid_t pid;
+	pid_t pid;	     /* 0: no live process */
+	pid_t main_tid;	     /* of its main thread */
 	uint64_t start_time; /* tells a reused pid */
 	struct memory *memory;
 	struct python python;
 	struct writer *writer; /* NULL: nothing is recorded (dump) */
+	struct native *native; /* NULL: no native stacks */
 	struct codes *codes;
 	struct node_table table;
 	uint32_t record; /* id in the recording */
@@ -78,11 +85,16 @@ struct target {
 	/* The plan of a look. */
 	struct pieces pieces;
 	uint64_t head, current;
-	bool whole;	     /* this look has the lists and the proofs */
+	bool whole; /* this look has the lists and the proofs */
+	/* A thread that this look is taken from the core of: it needs no other
+	 * proof. NULL: none. */
+	const struct target_thread *ridden;
 	uint64_t last_whole; /* clock_now() of the last such look */
 
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
+	uint64_t cpu; /* CPU time used before the last whole look, if the look
+		       * before that met everybody asleep; else 0 */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
 
@@ -96,7 +108,8 @@ struct target {
  * have started yet: then there are no threads for now. */
 int target_new(struct target **out, pid_t pid, struct error *err);
 /* The same over any memory, with what is known of the Python in it; there is no
- * process to ask about its threads. Takes the memory over. */
+ * process to ask about its threads when python->pid is 0. Takes the memory
+ * over. */
 void target_new_over(struct target **out, struct memory *memory,
 		     const struct python *python);
 void target_free(struct target *t);
@@ -105,6 +118,12 @@ void target_free(struct target *t);
  * (ID_NONE: none). */
 void target_record(struct target *t, struct writer *writer, uint32_t parent,
 		   uint64_t now_since_start);
+
+/* Whether the process has used no CPU time since before the last look, so that
+ * all is still as that look found it and another would find the same. Known
+ * only of processes in which nobody seems to run: asking costs as much as a
+ * look saves. */
+bool target_rested(struct target *t, uint64_t now);
 
 /* Take a look: afterwards each thread's stack, state and `good` are as of now.
  * Stacks are not proven yet. -ERR_GONE when the process has ended. */
@@ -126,12 +145,21 @@ bool target_thread_may_run(const struct target_thread *thread);
 uint32_t target_thread_state(const struct target *t,
 			     const struct target_thread *thread);
 
+/* What the thread's memory says is its id in its own pid namespace; 0: it does
+ * not say. */
+pid_t target_thread_inner_tid(const struct target *t,
+			      const struct target_thread *thread);
+
 /* The core the thread runs on or ran last, as of the last look; -1: unknown. */
 int target_thread_core(const struct target_thread *thread);
 
 /* Where the thread keeps its core (4 bytes), or 0. */
 uint64_t target_core_address(const struct target *t,
 			     const struct target_thread *thread);
+
+/* Whether an address that a thread sleeps on is part of its GIL. */
+bool target_in_gil(const struct target *t, const struct target_thread *thread,
+		   uint64_t address);
 
 /* Whether the process behind the pid is another one by now, or gone. */
 bool target_is_gone(const struct target *t);

@@ -18,37 +18,22 @@
 #define ASK_ALL	    8	    /* with up to so many threads, ask them all */
 #define ASK_IN_TURN 2
 #define BELIEVE	    8 /* looks at which going on is taken for running */
-#define GIL_SIZE    256u
-
-static bool in_gil(const struct target *t, const struct target_thread *thread,
-		   uint64_t address)
-{
-	const struct target_interpreter *i =
-		&t->interpreters[thread->interpreter];
-
-	if (t->python.gil_start)
-		return address >= t->python.gil_start &&
-		       address < t->python.gil_end;
-	return i->gil && address >= i->gil && address < i->gil + GIL_SIZE;
-}
 
 static void ask(struct target *t, struct target_thread *thread)
 {
 	struct os_thread_look look;
-	uint64_t address;
 
 	thread->unasked = 0;
-	if (thread->os.stat_fd < 0 || os_thread_look(&thread->os, &look) < 0) {
+	if (os_thread_look(&thread->os, &look) < 0) {
 		thread->os_state = 0;
 		return;
 	}
 	thread->os_state = look.state;
 	if (!t->python.has_rseq)
-		thread->core = (uint32_t)look.cpu;
-	thread->gil_wait = look.state == 'S' && !(thread->state & STATE_GIL) &&
+		thread->core = (uint32_t)os_thread_core(&thread->os);
+	thread->gil_wait = look.futex && !(thread->state & STATE_GIL) &&
 			   !t->python.layout.free_threaded &&
-			   os_thread_futex(&thread->os, &address) &&
-			   in_gil(t, thread, address);
+			   target_in_gil(t, thread, look.address);
 }
 
 /* A thread that holds the GIL, ran a moment ago and has gone on since is

@@ -95,8 +95,18 @@ def test_readme_has_recipes():
     assert len(COMMAND_LINES) >= 15
 
 
+def take_core(pid, folder):
+    if not shutil.which("gcore"):
+        pytest.skip("gcore (of gdb) is not here")
+    subprocess.run(["gcore", "-o", folder / "service", str(pid)], check=True, capture_output=True,
+                   timeout=PATIENCE)
+    os.rename(folder / f"service.{pid}", folder / "core")
+
+
 @pytest.mark.parametrize("line", COMMAND_LINES)
 def test_readme_command(line, folder, service):
+    if line.endswith(" core"):
+        take_core(service, folder)
     if line.startswith("pyrometer view") and "--html" not in line:
         said, status = serve(line, folder)
         assert "http://" in said and status == 0

@@ -94,6 +94,7 @@ def test_a_process(python, start):
     assert ("a shared library" if shared else "the executable") in fact
     assert f"root {python.root or '/'};" in found["surroundings"]["fact"]
     assert "1 of 1 threads read and proven" in found["stacks"]["fact"]
+    assert found["native stacks"]["verdict"] in ("fine", "lacking")
 
 
 @AS_ROOT
@@ -213,3 +214,40 @@ def test_seccomp_filter(python, start):
     assert "/proc/PID/mem: works" in reading["fact"] and "seccomp" in reading["fact"]
     dumped = pyrometer("dump", program.pid, preexec_fn=sandbox)
     assert dumped.returncode == 0 and "nap" in dumped.stdout
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of system calls are x86-64's")
+@pytest.mark.versions("3.12")
+def test_ways_to_native_stacks(python, start):
+    """The best that is permitted, by what is really tried."""
+    perf_event_open, ptrace = 298, 101
+    program = start(python, "sleeper.py")
+    denied = {"nothing": (), "perf": (perf_event_open,), "both": (perf_event_open, ptrace)}
+    native, machine = {}, {}
+    for name, numbers in denied.items():
+        _, told = examine(program.pid,
+                          preexec_fn=lambda numbers=numbers: [forbid(n) for n in numbers])
+        machine[name] = by_name(told["machine"])
+        native[name] = findings_of(told)["native stacks"]
+    assert machine["perf"]["perf events at switches"]["verdict"] == "lacking"
+    assert "seccomp" in machine["perf"]["perf events"]["fact"]
+    assert machine["perf"]["perf events"]["remedy"]
+    assert machine["perf"]["stopping one thread"]["verdict"] == "fine"
+    assert native["perf"]["verdict"] == "fine" and "stopping" in native["perf"]["fact"]
+    assert machine["both"]["stopping one thread"]["verdict"] == "lacking"
+    assert native["both"]["verdict"] == "lacking" and "Python alone" in native["both"]["fact"]
+    if os.getuid() == 0 and machine["nothing"]["perf events at switches"]["verdict"] == "fine":
+        assert native["nothing"]["fact"] == "registers at context switches"
+
+
+@AS_ROOT
+def test_nobody_and_perf_events(public):
+    _, told = examine(command=NOBODY + [public])
+    machine = by_name(told["machine"])
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        level = int(file.read())
+    switches = machine["perf events at switches"]
+    assert (switches["verdict"] == "fine") == (level <= 1)
+    assert (machine["perf events"]["verdict"] == "fine") == (level <= 2)
+    if level > 1:
+        assert "perf" in switches["remedy"].lower()

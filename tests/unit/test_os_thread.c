@@ -71,7 +71,6 @@ static void test_sleeper(void **state)
 	struct os_thread t = OS_THREAD_INIT;
 	struct os_thread_look look;
 	struct other o;
-	uint64_t address = 0;
 	char name[32];
 
 	(void)state;
@@ -79,29 +78,52 @@ static void test_sleeper(void **state)
 	assert_int_equal(os_thread_open(&t, getpid(), o.tid), 0);
 	assert_true(comes_to(&t, 'S'));
 	assert_int_equal(os_thread_look(&t, &look), 0);
-	assert_true(look.cpu >= 0 && look.cpu < sysconf(_SC_NPROCESSORS_CONF));
-	if (t.syscall_fd >= 0 && os_thread_futex(&t, &address))
-		assert_in_range(address, (uintptr_t)&o.lock,
-				(uintptr_t)(&o.lock + 1));
+	assert_in_range(os_thread_core(&t), 0, CPU_SETSIZE - 1);
+	assert_int_equal(os_thread_letter(&t), 'S');
+	assert_true(look.futex);
+	assert_in_range(look.address, (uintptr_t)&o.lock,
+			(uintptr_t)(&o.lock + 1));
 	os_thread_name(getpid(), o.tid, name);
 	assert_string_equal(name, "a) R 3 (b");
 	finish(&o);
 	assert_int_equal(os_thread_look(&t, &look), -ERR_GONE);
+	assert_int_equal(os_thread_letter(&t), 0);
+	assert_int_equal(os_thread_core(&t), -1);
 	os_thread_release(&t);
 	assert_int_equal(t.stat_fd, -1);
+}
+
+/* Who may not trace a thread may not read what it sleeps in. */
+static void test_without_syscalls(void **state)
+{
+	struct os_thread t = OS_THREAD_INIT;
+	struct other o;
+
+	(void)state;
+	start(&o, true);
+	assert_int_equal(os_thread_open(&t, getpid(), o.tid), 0);
+	close(t.syscall_fd);
+	t.syscall_fd = -1;
+	assert_true(comes_to(&t, 'R'));
+	o.spin = false;
+	assert_true(comes_to(&t, 'S'));
+	finish(&o);
+	os_thread_release(&t);
 }
 
 static void test_spinner(void **state)
 {
 	struct os_thread t = OS_THREAD_INIT;
 	struct other o;
-	uint64_t before, after = 0, address;
+	struct os_thread_look look;
+	uint64_t before, after = 0;
 
 	(void)state;
 	start(&o, true);
 	assert_int_equal(os_thread_open(&t, getpid(), o.tid), 0);
 	assert_true(comes_to(&t, 'R'));
-	assert_false(os_thread_futex(&t, &address));
+	assert_int_equal(os_thread_look(&t, &look), 0);
+	assert_false(look.futex);
 	before = os_thread_runtime(&t);
 	for (int i = 0; i < PATIENCE && t.sched_fd >= 0; i++) {
 		usleep(1000);
@@ -118,14 +140,12 @@ static void test_nobody(void **state)
 {
 	struct os_thread t = OS_THREAD_INIT;
 	struct os_thread_look look;
-	uint64_t address;
 	char name[32] = "x";
 
 	(void)state;
 	assert_int_equal(os_thread_open(&t, getpid(), 1 << 30), -ERR_GONE);
 	assert_int_equal(os_thread_look(&t, &look), -ERR_GONE);
 	assert_int_equal(os_thread_runtime(&t), 0);
-	assert_false(os_thread_futex(&t, &address));
 	os_thread_name(getpid(), 1 << 30, name);
 	assert_string_equal(name, "");
 	os_thread_release(&t);
@@ -165,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sleeper),
+		cmocka_unit_test(test_without_syscalls),
 		cmocka_unit_test(test_spinner),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_pinned_where_asked),

@@ -44,6 +44,36 @@ static void test_piece_read_in_part_is_not_good(void **state)
 	fake_memory_free(f);
 }
 
+static void test_near_fields_are_one_piece(void **state)
+{
+	struct fake_memory *f = fake_memory_new();
+	uint64_t at = fake_memory_map(f, 8192), words[5] = { 0 };
+	struct pieces p = PIECES_INIT;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1024; i++)
+		fake_memory_put_word(f, at + 8 * i, i);
+	words[4] = 99;
+	for (int round = 0; round < 2; round++) {
+		pieces_clear(&p);
+		pieces_add_field(&p, at + 800, &words[0], 8);
+		pieces_add_field(&p, at + 1600, &words[1], 8);
+		pieces_add_field(&p, at + 640, &words[2], 8);
+		pieces_add_field(&p, at + 8 * 1000, &words[3], 8);
+		pieces_add_field(&p, 8, &words[4], 8);
+		assert_int_equal(p.count, 3);
+		assert_int_equal(pieces_read(&p, fake_memory_reader(f)), 0);
+		assert_true(p.good[0] && p.good[1] && !p.good[2]);
+	}
+	assert_int_equal(words[0], 100);
+	assert_int_equal(words[1], 200);
+	assert_int_equal(words[2], 80);
+	assert_int_equal(words[3], 1000);
+	assert_int_equal(words[4], 99);
+	pieces_release(&p);
+	fake_memory_free(f);
+}
+
 static bool is_bad(int i)
 {
 	return i % 1000 == 999 || i == 0 || i == MANY - 1;
@@ -115,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_piece_costs_no_other),
 		cmocka_unit_test(test_piece_read_in_part_is_not_good),
+		cmocka_unit_test(test_near_fields_are_one_piece),
 		cmocka_unit_test(test_more_pieces_than_one_call_takes),
 		cmocka_unit_test(test_nothing_readable_is_an_error),
 		cmocka_unit_test(test_end_of_the_process_ends_the_read),

@@ -1,7 +1,11 @@
 /* Samples of a made-up target that changes while it is read. */
 #include "unit.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../support/fake_thread.h"
 #include "python/layouts/layouts.h"
@@ -141,12 +145,106 @@ static void test_lost_threads_are_counted(void **state)
 	end(&s);
 }
 
+static void wake(int number)
+{
+	(void)number;
+}
+
+/* A process that sleeps, but for signals. */
+static pid_t start_sleeper(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGUSR1, wake);
+	for (;;)
+		pause();
+}
+
+static void count_read(void *context, uint64_t address)
+{
+	(void)address;
+	++*(int *)context;
+}
+
+/* The number of pieces read for a sample, at least: a process may still be
+ * busy with falling asleep. */
+static int reads_of_sample(struct scene *s, int *reads)
+{
+	int least = 1 << 30;
+
+	for (int i = 0; i < 100 && least; i++) {
+		usleep(1000);
+		*reads = 0;
+		assert_int_equal(take(s), 0);
+		if (*reads < least)
+			least = *reads;
+	}
+	return least;
+}
+
+static void test_process_at_rest_is_not_read(void **state)
+{
+	struct scene s;
+	int reads = 0;
+
+	(void)state;
+	begin(&s, &layout_3_15);
+	s.target->pid = start_sleeper();
+	fake_memory_hook(s.memory, count_read, &reads);
+	take(&s);
+	assert_true(reads > 0);
+	assert_int_equal(reads_of_sample(&s, &reads), 0);
+	assert_int_equal(take(&s), 0);
+	assert_int_equal(s.sampler.counts.samples, s.now / MILLISECOND);
+	reads = 0;
+	for (int i = 0; i < 5000 && !reads; i++) {
+		kill(s.target->pid, SIGUSR1);
+		usleep(1000);
+		assert_int_equal(take(&s), 0);
+	}
+	assert_true(reads > 0);
+	kill(s.target->pid, SIGKILL);
+	waitpid(s.target->pid, NULL, 0);
+	end(&s);
+}
+
+static void test_stack_that_stays_is_read_once(void **state)
+{
+	struct scene s;
+	int first = 0, later = 0;
+
+	(void)state;
+	begin(&s, &layout_3_15);
+	take(&s);
+	s.target->threads[0]->calm = -1;
+	s.target->threads[0]->os_state = 'R';
+	fake_memory_hook(s.memory, count_read, &first);
+	take(&s);
+	s.target->threads[0]->os_state = 'R';
+	fake_memory_hook(s.memory, count_read, &later);
+	take(&s);
+	assert_true(later < first);
+	/* Another function is called: that takes a second look. */
+	fake_frame_code(&s.thread, s.leaf, CODE(9));
+	take(&s);
+	assert_true(s.target->threads[0]->calm < 0);
+	assert_int_equal(s.target->threads[0]->stack.frames[0].code, CODE(9));
+	assert_int_equal(s.sampler.counts.torn, 0);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quiet_thread_is_proven),
 		cmocka_unit_test(test_restless_thread_keeps_its_root),
 		cmocka_unit_test(test_lost_threads_are_counted),
+		cmocka_unit_test(test_process_at_rest_is_not_read),
+		cmocka_unit_test(test_stack_that_stays_is_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

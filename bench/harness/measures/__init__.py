@@ -1,7 +1,7 @@
 """One module per group of measures; each gives rows.
 
 NAMES is the order in which bench/run takes them."""
-from . import cost, launch, rate, shares, size, slowdown, torn
+from . import cost, launch, native, rate, shares, size, slowdown, torn
 
 NAMES = {
     "rate": rate.by_depth,
@@ -12,4 +12,5 @@ NAMES = {
     "size": size.measure,
     "launch": launch.measure,
     "shares": shares.measure,
+    "native": native.measure,
 }

@@ -2,10 +2,11 @@
 from .. import report
 from ..statistics import Spread, median, ratios, spread
 
-TARGETS = (("a stack at rest", ("steady", "--depth", "100")),
-           ("branching", ("branches",)))
 RATES = (1000, 10000)
-MEMORY_BAR = 20e6
+# What, which program, and the bar for memory: the one at rest has next to
+# nothing to intern, what the other takes beyond it are its stacks.
+TARGETS = (("a stack at rest", ("steady", "--depth", "100"), report.at_most(20e6)),
+           ("branching", ("branches",), None))
 
 
 def bytes_per_sample(recordings):
@@ -21,26 +22,26 @@ def size_row(measure, bench, results):
                       report.times, report.at_most(1), figures + " bytes")
 
 
-def memory_row(bench, results):
+def memory_row(bench, what, results, bar):
     """The largest recorder seen, beside the largest of the peer."""
     peaks = [[r.outcome.rss for r in results.get(tool, []) if r]
              for tool in (bench.pyrometer, bench.sampling)]
     figures = " : ".join(report.megabytes(max(p)) if p else "-" for p in peaks)
     value = Spread(max(peaks[0]), min(peaks[0]), max(peaks[0])) if peaks[0] else None
-    return report.Row("recorder memory, branching at 10 kHz", "", value, report.megabytes,
-                      report.at_most(MEMORY_BAR), figures)
+    return report.Row("recorder memory, %s, 10 kHz" % what, "", value, report.megabytes, bar,
+                      figures)
 
 
 def measure(bench):
     newest = bench.python("3.15") or bench.newest()
     tools = bench.usable(bench.pyrometer, bench.sampling)
-    rows = []
-    for what, target in TARGETS:
+    sizes, memory = [], []
+    for what, target, bar in TARGETS:
         with bench.target(newest, *target) as watched:
             for rate in RATES:
                 results = bench.rounds(tools, bench.choose(1, 3), lambda tool: bench.record(
                     tool, watched, rate, 3))
-                rows.append(size_row("bytes per sample, %s, %d kHz" % (what, rate // 1000),
-                                     bench, results))
-    rows.append(memory_row(bench, results))
-    return rows
+                sizes.append(size_row("bytes per sample, %s, %d kHz" % (what, rate // 1000),
+                                      bench, results))
+        memory.append(memory_row(bench, what, results, bar))
+    return sizes + memory

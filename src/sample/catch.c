@@ -1,0 +1,318 @@
+#include "sample/catch.h"
+
+#include "base/clock.h"
+
+#define HOPS  4	     /* times a thread is followed to another core */
+#define PAUSE 20000u /* ns: a thread in the middle of a change must go on */
+
+/* A thread, as Python knows it (NULL: it does not) and as the kernel does. */
+struct pair {
+	struct target_thread *python;
+	struct native_thread *native;
+};
+
+/* ---- before the look ---- */
+
+/* A thread that was just born has its maker's id for a moment. The older of two
+ * that claim an id has it; lists begin with the youngest. */
+static void link_threads(struct target *t)
+{
+	struct native *n = t->native;
+
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		n->threads[i]->python = false;
+	for (uint32_t i = t->n_threads; i-- > 0;) {
+		struct target_thread *thread = t->threads[i];
+		struct native_thread *native =
+			thread->tid ? native_find(n, thread->tid) : NULL;
+
+		thread->native = NULL;
+		if (!native || native->python || native->refused)
+			continue;
+		native->python = true;
+		thread->native = native;
+		if (native->partner != thread->stack.tstate)
+			native->has_picture = native->known = false;
+	}
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		if (!n->threads[i]->python && n->threads[i]->partner)
+			n->threads[i]->has_picture = n->threads[i]->known =
+				false;
+}
+
+/* A thread that Python has told of and the kernel's list has not. */
+static bool has_stranger(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i]->tid &&
+		    !native_find(t->native, t->threads[i]->tid))
+			return true;
+	return false;
+}
+
+static void look_natives(struct target *t, uint64_t now)
+{
+	native_list(t->native, now, has_stranger(t));
+	link_threads(t);
+	for (uint32_t i = 0; i < t->native->n_threads; i++)
+		native_look(t->native, t->native->threads[i]);
+}
+
+/* Whether no thread of the process has run since all were read: then nothing
+ * in it can have changed. */
+static bool all_settled(const struct target *t)
+{
+	const struct native *n = t->native;
+
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		if (!native_is_settled(n->threads[i]))
+			return false;
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (!t->threads[i]->native || !t->threads[i]->good)
+			return false;
+	return n->n_threads && t->n_threads;
+}
+
+/* ---- one thread ---- */
+
+/* Read a thread that stands; true when it stood until the end. */
+static bool read_pair(struct target *t, const struct pair *p)
+{
+	int status;
+
+	if (p->python) {
+		status = target_look_thread(t, p->python);
+	} else {
+		pieces_clear(&t->pieces);
+		native_plan(p->native, &t->pieces);
+		status = pieces_read(&t->pieces, t->memory);
+	}
+	return status == 0 && native_held(t->native, p->native, &t->pieces);
+}
+
+static void know_wait(const struct target *t, const struct pair *p)
+{
+	p->native->gil_wait = p->python && !p->native->running &&
+			      !t->python.layout.free_threaded &&
+			      target_in_gil(t, p->python, p->native->argument);
+}
+
+static void walk_pair(struct target *t, const struct pair *p)
+{
+	know_wait(t, p);
+	native_walk(t->native, p->native, &t->pieces,
+		    p->python ? &p->python->stack : NULL);
+}
+
+/* Whether a thread was met in the middle of a change of Python frames. */
+static bool is_between(const struct pair *p)
+{
+	return p->python && !p->python->stack.rooted &&
+	       !p->python->stack.truncated;
+}
+
+static bool go(struct sampler *s, const struct target *t,
+	       const struct native_thread *n)
+{
+	return t->native->options.source == REGISTERS_STOP ||
+	       (n->core >= 0 && rider_go_to(&s->rider, n->core));
+}
+
+/* Make a thread stand still and read it. The stop ends before the walk, unless
+ * the walk has to read the stack. */
+static bool catch_once(struct target *t, const struct pair *p)
+{
+	bool caught = native_catch(t->native, p->native) && read_pair(t, p);
+
+	if (caught && !p->native->planned)
+		walk_pair(t, p);
+	native_release(t->native);
+	if (caught && p->native->planned)
+		walk_pair(t, p);
+	return caught;
+}
+
+static bool catch_pair(struct sampler *s, struct target *t,
+		       const struct pair *p)
+{
+	bool caught = false;
+
+	for (int hop = 0; hop < HOPS; hop++) {
+		if (caught)
+			clock_sleep_until(clock_now() + PAUSE);
+		if (!go(s, t, p->native))
+			return false;
+		caught = catch_once(t, p);
+		if (caught && !is_between(p))
+			return true;
+	}
+	return caught;
+}
+
+/* Whether there is a picture of the thread now, read by the look or anew. */
+static bool picture(struct sampler *s, struct target *t, const struct pair *p)
+{
+	struct native_thread *n = p->native;
+
+	if (native_is_settled(n) && (!p->python || p->python->good))
+		return true;
+	if (n->standing && !n->known && (!p->python || p->python->good) &&
+	    !is_between(p) && native_held(t->native, n, &t->pieces)) {
+		walk_pair(t, p);
+		return true;
+	}
+	return catch_pair(s, t, p);
+}
+
+/* ---- all threads ---- */
+
+static void settle_state(struct target *t, const struct pair *p)
+{
+	struct target_thread *thread = p->python;
+
+	thread->os_state = p->native->running ? 'R' : 'S';
+	thread->core = (uint32_t)p->native->core;
+	thread->gil_wait = p->native->gil_wait;
+	thread->state = target_thread_state(t, thread) | p->native->state;
+	if (p->native->running && t->native->options.source != REGISTERS_STOP)
+		thread->state |= STATE_RIDDEN;
+}
+
+/* Without a native picture a thread is one as any other. */
+static void take_python(struct sampler *s, struct target *t,
+			struct target_thread *thread)
+{
+	if (thread->left_alone && target_look_thread(t, thread) < 0)
+		return;
+	if (!thread->good)
+		return;
+	if (thread->native)
+		thread->os_state = thread->native->running ? 'R' : 'S';
+	thread->state = target_thread_state(t, thread);
+	sampler_prove(s, t, thread);
+}
+
+static void take_pair(struct sampler *s, struct target *t, const struct pair *p)
+{
+	p->native->good = picture(s, t, p);
+	if (p->python && p->native->good)
+		settle_state(t, p);
+	else if (p->python)
+		take_python(s, t, p->python);
+}
+
+static void count_native(struct sampler_counts *c, uint32_t state)
+{
+	c->native += !!(state & STATE_NATIVE);
+	c->broken += !!(state & STATE_BROKEN);
+	c->unmerged += !!(state & STATE_UNMERGED);
+}
+
+static void count_all(struct sampler *s, const struct target *t)
+{
+	const struct native *n = t->native;
+
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		const struct native_thread *thread = n->threads[i];
+
+		s->counts.samples += !thread->python && thread->good;
+		if (thread->good)
+			count_native(&s->counts, thread->state);
+	}
+}
+
+static void take_all(struct sampler *s, struct target *t)
+{
+	struct native *n = t->native;
+
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		n->threads[i]->good = false;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct pair p = { t->threads[i], t->threads[i]->native };
+
+		if (p.native)
+			take_pair(s, t, &p);
+		else
+			take_python(s, t, p.python);
+	}
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		struct pair p = { NULL, n->threads[i] };
+
+		if (!p.native->python && !p.native->refused)
+			take_pair(s, t, &p);
+	}
+}
+
+static bool some_alone(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (!t->threads[i]->native)
+			return true;
+	return false;
+}
+
+int catch_take(struct sampler *s, struct target *t, uint64_t now)
+{
+	int status;
+
+	stop_settle(&t->native->stop);
+	look_natives(t, now);
+	if (!all_settled(t)) {
+		t->ridden = NULL;
+		status = target_look(t, now);
+		if (status < 0) {
+			if (status != -ERR_GONE)
+				s->counts.lost += t->n_threads;
+			return status;
+		}
+		link_threads(t); /* the look may have found others */
+		if (some_alone(t))
+			target_look_os(t, now);
+		take_all(s, t);
+	}
+	count_all(s, t);
+	return 0;
+}
+
+void catch_standing(struct target *t)
+{
+	struct native *n = t->native;
+
+	link_threads(t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct pair p = { t->threads[i], t->threads[i]->native };
+
+		if (!p.native || !p.python->good)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+		p.python->state |= p.native->state;
+	}
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		struct pair p = { NULL, n->threads[i] };
+
+		if (p.native->python)
+			continue;
+		walk_pair(t, &p);
+		p.native->good = true;
+	}
+}
+
+int catch_core(const struct sampler *s, const struct target *t)
+{
+	const struct native *n = t->native;
+	int core = -1;
+
+	if (n->options.source == REGISTERS_STOP)
+		return -1;
+	for (uint32_t i = 0; i < n->n_threads; i++) {
+		const struct native_thread *thread = n->threads[i];
+
+		if (!thread->running || thread->core < 0)
+			continue;
+		if (thread->core == s->rider.core)
+			return thread->core;
+		core = thread->core;
+	}
+	return core;
+}

@@ -1,0 +1,21 @@
+/* Samples of Python and native frames together: see native.h. */
+#ifndef PYROMETER_SAMPLE_CATCH_H
+#define PYROMETER_SAMPLE_CATCH_H
+
+#include <stdint.h>
+
+#include "sample/sampler.h"
+
+/* As sampler_take(), for a target with a native side. Threads that have no
+ * native stack this time are proven as sampler_prove() does it. */
+int catch_take(struct sampler *s, struct target *t, uint64_t now);
+
+/* Walk and merge all threads of a target in which nothing moves, after a look.
+ */
+void catch_standing(struct target *t);
+
+/* A core on which one of the target's threads runs, best the one we are on; -1:
+ * none. */
+int catch_core(const struct sampler *s, const struct target *t);
+
+#endif

@@ -1,0 +1,360 @@
+"""Native frames among Python's, on every Python: names, lines, shares, threads
+that run no Python, where threads wait; and what is said and done where perf
+events or ptrace are forbidden."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from interpreters import INTERPRETERS, ROOT
+from watch import PATIENCE, PYROMETER, Recording, Started, pyrometer
+
+sys.path[:0] = [str(ROOT / "bench")]
+from harness import extension  # noqa: E402
+
+SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
+SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
+WIDER, TRIES = 1.5, 3  # see test_accuracy.py
+MOST_BROKEN = 0.005    # of the samples
+SETTLE = 0.3  # seconds; what is true of a program that has started
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+ONE = pytest.mark.versions("3.12")
+SOME = pytest.mark.versions("2.7", "3.8", "3.12", "3.15")
+EVERY_VERSION = pytest.mark.versions(*dict.fromkeys(one.version for one in INTERPRETERS))
+HERE = "--native" in pyrometer("attach", "--help").stdout
+
+pytestmark = pytest.mark.skipif(not HERE, reason="this pyrometer has no native stacks")
+
+
+def line_of(tag):
+    return next(i for i, line in enumerate(SOURCE, 1) if f"/* line: {tag} */" in line)
+
+
+@pytest.fixture
+def native(programs):
+    """native(python, target, arguments...): a target that runs, with its
+    extension built."""
+    started = []
+
+    def starter(python, target, *arguments, before=()):
+        folder = programs.folder(python.root)
+        try:
+            path = extension.provide(python, folder, target)
+        except extension.Missing as error:
+            pytest.skip(f"{python.version}: {error}")
+        command = programs.command(python, target + ".py", "--seconds", 60, *arguments)
+        started.append(Started([*before, *command],
+                               env={**os.environ, "PYTHONPATH": path,
+                                    "PYTHONDONTWRITEBYTECODE": "1"}))
+        time.sleep(SETTLE)
+        return started[-1]
+
+    yield starter
+    for program in started:
+        program.close()
+
+
+def rates(recording):
+    """Shares of the samples with native stacks, broken and unmerged ones."""
+    profile = recording.report("top")["profile"]
+    assert profile["samples"] > 100, profile
+    return [profile[key] / profile["samples"] for key in ("native", "broken", "unmerged")]
+
+
+def interval(cum):
+    """Its printed interval, widened."""
+    return (cum["share"] - WIDER * (cum["share"] - cum["low"]),
+            cum["share"] + WIDER * (cum["high"] - cum["share"]))
+
+
+# ---- the extension itself ----
+
+@EVERY_VERSION
+def test_the_extension_builds(python, programs):
+    """Every Python that has headers; those without are named."""
+    try:
+        path = extension.provide(python, programs.folder(python.root), "native_shares")
+    except extension.Missing as error:
+        pytest.skip(str(error))
+    code = "import known, time; t = time.time(); known.spend(0.2); print(time.time() - t)"
+    done = subprocess.run(python.command("-c", code), env={**os.environ, "PYTHONPATH": path},
+                          capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and float(done.stdout) >= 0.19, done.stderr
+
+
+# ---- names, lines, shares ----
+
+def outside(recording):
+    found = {name.rpartition("::")[2]: cum for name, cum in recording.shares().items()}
+    wrong = {}
+    for name, share in SHARES.items():
+        low, high = interval(found[name]) if name in found else (1, 0)
+        if not low <= share <= high:
+            wrong[name] = (share, low, high)
+    return wrong
+
+
+@EVERY_VERSION
+def test_known_shares(python, native, attach):
+    program = native(python, "native_shares")
+    for _ in range(TRIES):
+        recording = attach("-n", "-d", "1.5s", program.pid)
+        wrong = outside(recording)
+        if not wrong:
+            break
+    assert not wrong, "true share, interval"
+    assert_names_and_lines(recording)
+
+
+def assert_names_and_lines(recording):
+    """Python, then C in the order of its calls, each on its line."""
+    leaves, inlined = Counter(), Counter()
+    for stack, count in recording.stacks().items():
+        names = [name for name, _, _ in stack]
+        if "work_off" not in names:
+            continue
+        assert names[:6] == ["<module>", "main", "spend", "known_spend", "spend_rounds",
+                             "work_off"], names
+        leaf, path, line = stack[-1]
+        if leaf in ("tenth", "third", "churn") and path.endswith("known.c"):
+            leaves[leaf, int(line)] += count
+        if "most" in names:
+            inlined[names[names.index("most") + 1:names.index("most") + 2] == ["churn"]] += count
+    for name in ("tenth", "third", "churn"):
+        # Some samples are at the loop's head, on the line before.
+        right = leaves[name, line_of(name)] + leaves[name, line_of(name) - 1]
+        everywhere = sum(count for (leaf, _), count in leaves.items() if leaf == name)
+        assert right >= 0.95 * everywhere > 0, leaves
+    assert inlined[True] >= 0.9 * sum(inlined.values()) > 0, inlined
+
+
+@EVERY_VERSION
+def test_python_that_c_calls(python, native, attach):
+    """Python and C take turns five times, and nothing is out of place."""
+    recording = attach("-n", "-d", "1s", native(python, "native_callback").pid)
+    turn = ["known_call", "re_enter", "inner"]
+    whole = ["<module>", "main", "outer"] + turn * 6 + ["known_burn", "burn_here"]
+    good = samples = 0
+    for stack, count in recording.names().items():
+        if "outer" not in stack:
+            continue
+        known = [name for name in stack if name in whole]
+        assert known == whole[:len(known)], stack
+        samples += count
+        good += count * (list(stack[:len(whole)]) == whole)
+    assert samples > 100 and good > 0.7 * samples
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("target", ["native_shares", "native_callback", "native_text",
+                                    "native_cython", "native_numpy"])
+def test_broken_and_unmerged(python, native, attach, target):
+    recording = attach("-n", "-d", "2s", native(python, target).pid)
+    taken, broken, unmerged = rates(recording)
+    assert taken > 0.95
+    assert broken + unmerged < MOST_BROKEN, (broken, unmerged)
+
+
+@SOME
+def test_the_c_of_the_standard_library(python, native, attach):
+    names = attach("-n", "-d", "1s", native(python, "native_text").pid).names()
+    found = {name for stack in names for name in stack}
+    for caller, parts in (("search", ("sre", "SRE", "pattern_findall", "_sre")),
+                          ("decode", ("scan", "Scan", "_json"))):
+        assert caller in found
+        below = {name for stack in names if caller in stack
+                 for name in stack[stack.index(caller) + 1:]}
+        assert any(part in name for name in below for part in parts), (caller, below)
+
+
+@SOME
+def test_python_only_without_the_option(python, native, attach):
+    recording = attach("-d", "0.5s", native(python, "native_shares").pid)
+    assert all(stack[-1] in ("spend", "goes_on", "main", "<module>")
+               for stack in recording.names())
+
+
+@SOME
+def test_run(python, programs, tmp_path):
+    """`run -n` of a program, from its beginning to its end."""
+    try:
+        path = extension.provide(python, programs.folder(python.root), "native_shares")
+    except extension.Missing as error:
+        pytest.skip(str(error))
+    output = tmp_path / "run.pyro"
+    done = pyrometer("run", "-n", "-q", "-o", output, "--",
+                     *programs.command(python, "native_shares.py", "--seconds", 1.5),
+                     env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    found = Recording(output).shares()
+    assert found["spend_rounds"]["share"] > 0.5 and "most" in found
+
+
+@ONE
+def test_internals(python, native, attach):
+    program = native(python, "native_callback")
+    folded = {name for stack in attach("-n", "-d", "0.5s", program.pid).names() for name in stack}
+    shown = {name for stack in attach("-n", "--internals", "-d", "0.5s", program.pid).names()
+             for name in stack}
+    assert not any(name.startswith("_PyEval_EvalFrame") for name in folded)
+    assert any(name.startswith("_PyEval_EvalFrame") for name in shown)
+
+
+# ---- threads ----
+
+@EVERY_VERSION
+def test_threads_without_python_and_where_threads_wait(python, native, attach):
+    recording = attach("-n", "-d", "1s", native(python, "native_threads").pid)
+    threads = {thread["name"]: thread for thread in recording.threads()}
+    assert {"MainThread", "reads", "polls", "sleeps", "burner"} <= set(threads)
+    for name, function, call in (("burner", "burn_alone", None), ("reads", "in_read", "read"),
+                                 ("polls", "in_poll", "poll"), ("sleeps", "in_futex", "futex")):
+        stacks = recording.names("--thread", name)
+        total = sum(stacks.values())
+        there = sum(count for stack, count in stacks.items() if function in stack)
+        assert total > 50 and there > 0.9 * total, (name, stacks)
+        if call:
+            text = recording.ask("export", "-f", "collapsed", "-o", "-", "--thread", name)
+            assert f"<waiting: {call}>" in text
+            assert all("wait_for" in stack for stack in stacks)
+        else:
+            assert not any("<module>" in stack for stack in stacks)
+    _, broken, unmerged = rates(recording)
+    assert broken + unmerged < MOST_BROKEN, (broken, unmerged)
+
+
+# ---- what is forbidden ----
+
+@pytest.fixture(scope="module")
+def deny(tmp_path_factory):
+    """deny(words...): the beginning of a command without these permissions."""
+    path = tmp_path_factory.mktemp("deny")
+    os.chmod(path, 0o755)
+    subprocess.run(["cc", "-o", path / "deny", ROOT / "tests/e2e/programs/deny.c"], check=True)
+    return lambda *words: [str(path / "deny"), *words, "--"]
+
+
+@pytest.fixture
+def everybodys(tmp_path):
+    """A copy of the program, and a folder, that nobody may use."""
+    folder = tmp_path / "everybody"
+    folder.mkdir()
+    for above in (folder, *folder.parents[:3]):
+        os.chmod(above, 0o755)
+    os.chmod(folder, 0o777)
+    return shutil.copy(PYROMETER, folder / "pyrometer"), folder
+
+
+def record_as(command, folder, *arguments):
+    done = subprocess.run([*map(str, command), "attach", "-n", "-d", "1s", "-o",
+                           f"{folder}/out.pyro", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return Recording(f"{folder}/out.pyro"), done.stderr
+
+
+def registers(recording):
+    return recording.info()["registers"]
+
+
+@AS_ROOT
+def test_nobody_with_perf_events_of_his_own(native, everybodys):
+    """perf_event_paranoid 2, as most systems have it, or less."""
+    python = next((one for one in INTERPRETERS if one.path.startswith("/usr/")), None)
+    if not python:
+        pytest.skip("no Python here that everybody may run")
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="utf-8") as file:
+        level = int(file.read())
+    if level > 2:
+        pytest.skip(f"perf_event_paranoid is {level} here")
+    binary, folder = everybodys
+    program = native(python, "native_shares", before=NOBODY)
+    recording, _ = record_as([*NOBODY, binary], folder, program.pid)
+    assert registers(recording) == ("clock" if level == 2 else "switch")
+    assert "most" in recording.shares()
+    taken, broken, unmerged = rates(recording)
+    assert taken > 0.9 and broken + unmerged < 0.02
+
+
+@SOME
+def test_without_perf_events_one_thread_is_stopped(python, native, deny, tmp_path):
+    program = native(python, "native_shares")
+    recording, _ = record_as([*deny("perf"), PYROMETER], tmp_path, program.pid)
+    assert registers(recording) == "stop" and "most" in recording.shares()
+    taken, broken, unmerged = rates(recording)
+    assert taken > 0.9 and broken + unmerged < 0.02
+    assert is_untraced(program.pid)
+
+
+@ONE
+def test_nothing_is_permitted(python, native, deny, tmp_path):
+    """Python alone, said plainly, with what to change."""
+    program = native(python, "native_shares")
+    recording, said = record_as([*deny("perf", "ptrace"), PYROMETER], tmp_path, program.pid)
+    assert "native" in said and "doctor" in said
+    found = recording.shares()
+    assert "spend" in found and "most" not in found
+    assert recording.report("top")["profile"]["native"] == 0
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return dict(row.rstrip("\n").split(":\t", 1) for row in file if ":\t" in row)
+
+
+def is_untraced(pid):
+    return all(status_of(f"{pid}/task/{task}")["TracerPid"] == "0"
+               and status_of(f"{pid}/task/{task}")["State"][0] not in "Tt"
+               for task in os.listdir(f"/proc/{pid}/task"))
+
+
+def cpu_of(pid):
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+@SOME
+@pytest.mark.parametrize("how", ["switch", "clock", "stop"])
+def test_the_recorder_is_killed(python, native, tmp_path, how):
+    """Again and again, at any moment: the program runs on, and nobody traces it."""
+    program = native(python, "native_shares")
+    for i in range(8):
+        recorder = subprocess.Popen([PYROMETER, "attach", "-n", "-q", "-r", "2k", "--registers",
+                                     how, "-o", tmp_path / f"{i}.pyro", str(program.pid)],
+                                    stderr=subprocess.DEVNULL)
+        time.sleep(0.15 + 0.013 * i)
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while not is_untraced(program.pid) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert is_untraced(program.pid)
+        before = cpu_of(program.pid)
+        end = time.monotonic() + PATIENCE
+        while cpu_of(program.pid) - before < 0.02 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert cpu_of(program.pid) - before >= 0.02 and program.process.poll() is None
+
+
+# ---- the same stacks, now ----
+
+@SOME
+def test_dump(python, native):
+    if "--native" not in pyrometer("dump", "--help").stdout:
+        pytest.skip("dump has no native stacks")
+    program = native(python, "native_threads")
+    done = pyrometer("dump", "-n", "--json", program.pid)
+    assert done.returncode == 0, done.stderr
+    threads = {thread["name"]: [frame["function"] for frame in thread["frames"]]
+               for thread in json.loads(done.stdout)["processes"][0]["threads"]}
+    for name, function in (("burner", "burn_alone"), ("reads", "in_read"), ("polls", "in_poll"),
+                           ("sleeps", "in_futex")):
+        assert function in threads[name], threads
+        if name != "burner":
+            assert threads[name].index(function) < threads[name].index("wait_for")

@@ -1,0 +1,65 @@
+/* The input is a core file; the files that it names may be this very program.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sample/snapshot.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+/* Sorted, apart, and readable or not. */
+static void read_everywhere(const struct corefile *core)
+{
+	unsigned char bytes[8192];
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < core->maps.count; i++) {
+		const struct mapping *m = &core->maps.items[i];
+
+		require(m->start < m->end && m->start >= end && m->path);
+		end = m->end;
+		memory_read(core->memory, m->start, bytes, sizeof(bytes));
+		memory_read(core->memory, m->end - 1, bytes, 2);
+	}
+}
+
+static void take(struct corefile *core)
+{
+	struct snapshot_options options = { .locals = true, .ends = 10 };
+	struct error err = ERROR_INIT;
+	struct snapshot *s = NULL;
+	int status = snapshot_take_core(&s, core, &options, &err);
+
+	require(status == 0 ? s != NULL : err.text[0] != 0);
+	snapshot_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("core", MFD_CLOEXEC);
+	struct error err = ERROR_INIT;
+	struct corefile *core = NULL;
+	char path[64];
+	int status;
+
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	status = corefile_open(&core, path, "", &err);
+	require(status == 0 || err.text[0]);
+	if (status == 0) {
+		require(core->n_threads && core->command && core->exe);
+		read_everywhere(core);
+		take(core);
+	}
+	corefile_free(core);
+	close(fd);
+	return 0;
+}
