@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,29 +50,40 @@ static bool is_kept(const struct lookup_files *files, int fd, int in, int out)
 	       fd == files->roots.host;
 }
 
-static void close_from_to(int first, int end)
+static void close_from_to(int first, int last)
 {
-	if (first < end && syscall(SYS_close_range, first, end - 1, 0))
-		for (int fd = first; fd < end; fd++)
-			close(fd);
+	struct rlimit limit;
+
+	if (first > last || !syscall(SYS_close_range, first, last, 0))
+		return;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < (rlim_t)last)
+		last = (int)limit.rlim_cur;
+	for (int fd = first; fd <= last; fd++)
+		close(fd);
 }
 
 /* Others wait for the end of pipes that we would hold open. */
 static void close_others(const struct lookup_files *files, int in, int out)
 {
-	struct rlimit limit;
-	int last = 1 << 20, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int kept[] = { in,
+		       out,
+		       files->object,
+		       files->debug,
+		       files->roots.target,
+		       files->roots.host };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), first = 3, most = 2;
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < (1 << 20))
-		last = (int)limit.rlim_cur;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		most = kept[i] > most ? kept[i] : most;
 	for (int fd = 0; fd < 2; fd++)
 		if (null >= 0 && !is_kept(files, fd, in, out))
 			dup2(null, fd);
-	for (int fd = 3, first = 3; fd <= last; fd++)
-		if (fd == last || is_kept(files, fd, in, out)) {
-			close_from_to(first, fd);
+	for (int fd = 3; fd <= most; fd++)
+		if (is_kept(files, fd, in, out)) {
+			close_from_to(first, fd - 1);
 			first = fd + 1;
 		}
+	close_from_to(first, INT_MAX);
 }
 
 /* The core of a crash would be nobody's concern. */

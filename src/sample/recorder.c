@@ -54,6 +54,7 @@ void recorder_new(struct recorder **out, int fd,
 	r->options = *options;
 	r->fd = fd;
 	r->start = clock_now();
+	process_raise_files();
 	gethostname(r->host, sizeof(r->host) - 1);
 	r->info = (struct recording_info){
 		.wall_start = clock_wall(),
