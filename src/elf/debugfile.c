@@ -196,6 +196,14 @@ const void *debugfile_section(struct Elf *elf, const char *name, size_t *size)
 	return *size ? data->d_buf : NULL;
 }
 
+uint64_t debugfile_section_address(struct Elf *elf, const char *name)
+{
+	Elf_Scn *section = find_section(elf, name);
+	GElf_Shdr h;
+
+	return section && gelf_getshdr(section, &h) ? h.sh_addr : 0;
+}
+
 /* The folder of a path with its slash. */
 static int folder_length(const char *path)
 {

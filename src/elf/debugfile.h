@@ -47,6 +47,7 @@ bool debugfile_has_client(void);   /* libdebuginfod is there */
  * there is one does not read it. */
 bool debugfile_has_section(struct Elf *elf, const char *name);
 const void *debugfile_section(struct Elf *elf, const char *name, size_t *size);
+uint64_t debugfile_section_address(struct Elf *elf, const char *name);
 
 /* The object file inside .gnu_debugdata (xz), unpacked: free() it. NULL when
  * there is none, or it is broken or unreasonably large. */

@@ -20,6 +20,7 @@
 #include "base/intern.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
+#include "elf/eh_frame.h"
 #include "elf/lookup.h"
 #include "elf/plt.h"
 #include "elf/symbol_table.h"
@@ -33,6 +34,9 @@ struct symbols {
 	unsigned char *packed_bytes;
 	bool has_lines, loaded;
 	struct symbol_table table;
+	struct eh_frame frames;
+	struct eh_index starts; /* once asked for */
+	bool has_starts;
 	struct lookup *lookup;
 	struct intern texts;
 	struct buffer answer;
@@ -184,6 +188,7 @@ void symbols_free(struct symbols *s)
 		return;
 	lookup_free(s->lookup);
 	symbol_table_release(&s->table);
+	eh_index_release(&s->starts);
 	elf_end(s->packed);
 	elf_end(s->debug);
 	elf_end(s->object);
@@ -336,6 +341,33 @@ uint32_t symbols_find(struct symbols *s, uint64_t address, struct symbol *out,
 	if (n)
 		n = take_answer(s, frames, n, out);
 	return n || !max ? n : name_only(s, t, out);
+}
+
+static void index_starts(struct symbols *s)
+{
+	s->has_starts = true;
+	if (!s->object)
+		return;
+	s->frames.bytes =
+		debugfile_section(s->object, ".eh_frame", &s->frames.size);
+	s->frames.address = debugfile_section_address(s->object, ".eh_frame");
+	if (s->frames.bytes)
+		eh_index_from_scan(&s->starts, &s->frames, 0);
+}
+
+bool symbols_start(struct symbols *s, uint64_t address, uint64_t *start)
+{
+	struct eh_entry *entry;
+	struct eh_fde fde;
+
+	if (!s->has_starts)
+		index_starts(s);
+	entry = s->starts.count ? eh_index_find(&s->starts, address) : NULL;
+	if (!entry || !eh_frame_fde(&s->frames, entry->offset, &fde) ||
+	    address < fde.start || address >= fde.end)
+		return false;
+	*start = fde.start;
+	return true;
 }
 
 /* The part of a segment at an address, cut to what the file holds. */

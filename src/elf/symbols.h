@@ -66,6 +66,10 @@ bool symbols_range(struct symbols *s, const char *prefix,
 				 uint64_t address, uint64_t size),
 		   void *context);
 
+/* Where the function at an address begins, as .eh_frame tells of functions that
+ * have no name any more; false: it does not. */
+bool symbols_start(struct symbols *s, uint64_t address, uint64_t *start);
+
 /* Bytes of the loaded file at an address; how many were there. */
 size_t symbols_read(struct symbols *s, uint64_t address, void *into,
 		    size_t size);

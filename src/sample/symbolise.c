@@ -3,12 +3,14 @@
  * of it is gone before the next one is opened. */
 #include "sample/symbolise.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "elf/kallsyms.h"
 #include "elf/symbols.h"
 #include "sample/jit.h"
@@ -197,6 +199,20 @@ static struct symbols *open_place(const struct pass *p,
 	return s;
 }
 
+/* All addresses of a function without a name get one name: where it begins. */
+static void set_start(struct pass *p, struct symbols *s,
+		      const struct place *place, const struct site *site)
+{
+	uint64_t start;
+	char *name;
+
+	if (!symbols_start(s, site->address, &start))
+		return;
+	name = xasprintf("%s+%#" PRIx64, path_base(place->path), start);
+	set_name(p, site, name, "");
+	free(name);
+}
+
 static void look_up_file(struct pass *p, const struct place *place,
 			 const struct site *sites, size_t n)
 {
@@ -209,9 +225,13 @@ static void look_up_file(struct pass *p, const struct place *place,
 	if (s)
 		symbols_limit(s, 0, p->options->stop);
 	for (size_t i = 0; s && i < n && !stopped(p); i++) {
-		set_symbols(p, &sites[i], found,
-			    symbols_find(s, sites[i].address, found,
-					 DEPTH_MAX));
+		uint32_t depth =
+			symbols_find(s, sites[i].address, found, DEPTH_MAX);
+
+		if (depth)
+			set_symbols(p, &sites[i], found, depth);
+		else
+			set_start(p, s, place, &sites[i]);
 		p->done++;
 		tell(p, false);
 	}

@@ -52,6 +52,8 @@ static void ask(struct symbols *s, uint64_t address)
 	uint32_t n = symbols_find(s, address, found, 4);
 
 	require(n <= 4);
+	require(!symbols_start(s, address, &seen) || seen <= address);
+	seen = 0;
 	for (uint32_t i = 0; i < n; i++)
 		require(strlen(found[i].name) && strlen(found[i].file) < 65536);
 	require(symbols_read(s, address, bytes, sizeof(bytes)) <= 64);

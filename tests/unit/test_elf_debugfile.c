@@ -1,10 +1,13 @@
 /* Debug information outside of the file: stripped programs with debug files by
  * build id, by link, packed, shared and split, found below a root of the
  * test's own. */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "elf/debugfile.h"
 #include "elf_support.h"
 
 static const struct expected name_only = { "outermost", "", 0, 0, false };
@@ -172,7 +175,7 @@ static void test_packed(void **state)
 			 ".gnu_debugdata=program.debug.xz bin/program && "
 			 "rm program.debug");
 	check_rooted(&w, address, &name_only, 1);
-	workshop_run(&w, "head -c 64 program.debug.xz >cut && objcopy "
+	workshop_run(&w, "head -c -4 program.debug.xz >cut && objcopy "
 			 "--remove-section .gnu_debugdata --add-section "
 			 ".gnu_debugdata=cut bin/program");
 	check_rooted(&w, address, NULL, 0);
@@ -205,6 +208,72 @@ static void test_shared(void **state)
 	assert_true(n >= 1);
 	assert_string_equal(found[n - 1].name, "outermost");
 	symbols_free(s);
+	workshop_end(&w);
+}
+
+/* Start a web server in the folder; *port gets where it listens. */
+static pid_t serve(const struct workshop *w, int *port)
+{
+	static const char server[] =
+		"import http.server as h, sys\n"
+		"s = h.ThreadingHTTPServer(('127.0.0.1', 0), "
+		"h.SimpleHTTPRequestHandler)\n"
+		"open('port', 'w').write(f'{s.server_port}\\n')\n"
+		"s.serve_forever()\n";
+	char *path = workshop_path(w, "port"), text[16] = "";
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (chdir(w->folder) || !freopen("/dev/null", "w", stderr))
+			_exit(1);
+		execlp("python3", "python3", "-c", server, NULL);
+		_exit(1);
+	}
+	for (int i = 0; i < 600 && !strchr(text, '\n'); i++) {
+		FILE *file = fopen(path, "r");
+
+		usleep(50000);
+		if (file && !fgets(text, sizeof(text), file))
+			text[0] = '\0';
+		if (file)
+			fclose(file);
+	}
+	*port = atoi(text);
+	free(path);
+	return pid;
+}
+
+/* A server is asked when it is named, and only then. */
+static void test_by_network(void **state)
+{
+	uint64_t address;
+	struct workshop w = build_stripped(&address);
+	char *id = build_id_of(&w, "program"), url[64];
+	struct symbols *s;
+	int port;
+	pid_t pid;
+
+	(void)state;
+	if (!debugfile_has_client() || !workshop_has("python3"))
+		skip();
+	workshop_run(&w,
+		     "mkdir -p buildid/%s && "
+		     "mv program.debug buildid/%s/debuginfo",
+		     id, id);
+	pid = serve(&w, &port);
+	assert_true(port);
+	check_rooted(&w, address, NULL, 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", w.folder, 1);
+	s = open_rooted(&w);
+	assert_false(symbols_has_lines(s)); /* here */
+	check(s, address, chain, 3);
+	symbols_free(s);
+	unsetenv("DEBUGINFOD_URLS");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	free(id);
 	workshop_end(&w);
 }
 
@@ -262,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_links),
 		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_by_network),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_split_under_another_root),
 	};

@@ -128,6 +128,34 @@ static void test_after_recording(void **state)
 	end(&t);
 }
 
+/* Addresses of a function that has no name are those of one function. */
+static void test_stripped(void **state)
+{
+	struct symbolise_options options = { 0 };
+	struct symbolise_counts counts;
+	struct recording t;
+	char name[64];
+	int n = 0;
+
+	(void)state;
+	begin(&t);
+	snprintf(name, sizeof(name), "program+%#lx",
+		 (unsigned long)workshop_address(&t.workshop, "program",
+						 "outermost"));
+	workshop_run(&t.workshop, "strip program");
+	see(&t, t.path, t.build_id, t.address, FUNCTION_NATIVE);
+	see(&t, t.path, t.build_id, t.address + 1, FUNCTION_NATIVE);
+	symbolise_writer(t.w, &options, &counts);
+	assert_int_equal(counts.named, 2);
+	assert_int_equal(writer_finish(t.w, NULL), 0);
+	open_it(&t);
+	for (uint32_t i = 0; i < reader_functions(t.r); i++)
+		n += !strncmp(reader_function(t.r, i)->name, "program+", 8);
+	assert_int_equal(n, 1);
+	assert_true(has_function(t.r, name, t.path));
+	end(&t);
+}
+
 /* The recorder was killed: names are looked up when the recording is read, if
  * the file is the same. */
 static void check_broken_off(const char *build_id, bool found)
@@ -292,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_after_recording),
+		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_when_reading),
 		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_looked_for_in_vain),
