@@ -135,6 +135,18 @@ static bool is_library_module(const char *module)
 	return false;
 }
 
+/* Source that was compiled into whatever uses it: headers, Rust's crates. */
+static bool is_library_source(const char *file)
+{
+	static const char *const roots[] = { "/usr/include/", "/usr/lib/",
+					     "/usr/local/include/", "/rustc/" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(char *); i++)
+		if (starts_with(file, roots[i]))
+			return true;
+	return in_library(file) || strstr(file, "/.cargo/registry/");
+}
+
 bool origin_is_library(const struct function_info *function)
 {
 	switch (function->kind) {
@@ -142,7 +154,8 @@ bool origin_is_library(const struct function_info *function)
 		return in_library(function->file) ||
 		       is_launcher(function->file);
 	case FUNCTION_NATIVE:
-		return is_library_module(function->module);
+		return is_library_module(function->module) ||
+		       is_library_source(function->file);
 	case FUNCTION_KERNEL:
 		return true;
 	case FUNCTION_MARK:
@@ -151,20 +164,46 @@ bool origin_is_library(const struct function_info *function)
 	return false;
 }
 
+/* "libc", "libpython3.11", "_json": the name of an object file without what
+ * says that it is one, and for which Python. */
+static void add_module_name(const char *base, struct buffer *out)
+{
+	static const char *const ends[] = { ".cpython-", ".abi3.", ".so" };
+	size_t n = strlen(base);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(char *); i++) {
+		const char *end = strstr(base, ends[i]);
+
+		if (end && (size_t)(end - base) < n)
+			n = (size_t)(end - base);
+	}
+	buffer_add(out, base, n);
+}
+
+static void add_native_package(const char *module, struct buffer *out)
+{
+	const char *package = in_packages(module);
+
+	if (package)
+		buffer_add(out, package, strcspn(package, "/."));
+	else
+		add_module_name(path_base(module), out);
+}
+
 void origin_package(const struct function_info *function, struct buffer *out)
 {
-	bool native = function->kind == FUNCTION_NATIVE;
-	const char *path = native ? function->module : function->file;
-	const char *rest = in_library(path);
+	const char *rest = in_library(function->file);
 
 	if (function->kind == FUNCTION_KERNEL) {
 		buffer_add_string(out, "kernel");
 		return;
 	}
+	if (function->kind == FUNCTION_NATIVE) {
+		add_native_package(function->module, out);
+		return;
+	}
 	if (!rest)
-		rest = path_base(path);
-	if (native && !*rest)
-		rest = "native"; /* code that was made at run time */
+		rest = path_base(function->file);
 	buffer_add(out, rest, strcspn(rest, "/.>"));
 }
 
@@ -199,6 +238,41 @@ size_t origin_base(const struct reader *reader)
 	return base;
 }
 
+/* Endings of files that object files are made of. */
+static const char *const native_endings[] = {
+	"c",  "cc",  "cpp", "cxx", "c++", "h",	 "hh",	"hpp", "hxx",
+	"rs", "pyx", "pxd", "pxi", "f",	  "f90", "for", "s",   "S",
+	"go", "zig", "cu",  "cuh", "inc", "def", "tcc",
+};
+
+static bool is_native_source(const char *file)
+{
+	const char *dot = strrchr(path_base(file), '.');
+
+	for (size_t i = 0; dot && i < sizeof(native_endings) / sizeof(char *);
+	     i++)
+		if (!strcmp(dot + 1, native_endings[i]))
+			return true;
+	return false;
+}
+
+/* Where a compiler found a file says little: its name and its folder. */
+static const char *with_folder(const char *file)
+{
+	const char *at = strrchr(file, '/');
+
+	while (at && at > file && *--at != '/')
+		continue;
+	return at ? at + (*at == '/') : file;
+}
+
+const char *origin_short_file(const struct function_info *function, size_t base)
+{
+	return function->kind == FUNCTION_PYTHON
+		       ? origin_short_path(function->file, base)
+		       : with_folder(function->file);
+}
+
 const char *origin_short_path(const char *file, size_t base)
 {
 	const char *rest = in_packages(file);
@@ -207,6 +281,8 @@ const char *origin_short_path(const char *file, size_t base)
 		rest = in_standard_library(file);
 	if (rest)
 		return rest;
+	if (file[0] == '/' && is_native_source(file))
+		return with_folder(file);
 	return file[0] == '/' && strlen(file) > base && !is_launcher(file)
 		       ? file + base
 		       : file;

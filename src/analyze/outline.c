@@ -134,6 +134,8 @@ static void add_package(struct making *m, struct item *item, const char *name,
 {
 	uint32_t i = item->packages;
 
+	if (!*name)
+		return;
 	while (i != ID_NONE && strcmp(m->packages[i].name, name))
 		i = m->packages[i].next;
 	if (i == ID_NONE) {

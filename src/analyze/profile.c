@@ -79,7 +79,9 @@ static unsigned char *match_functions(const struct profile *p)
 
 		if (matches_any(info->name, f->functions, f->n_functions))
 			has[i] |= HAS_FUNCTION;
-		if (matches_any(info->file, f->files, f->n_files))
+		if (matches_any(info->file, f->files, f->n_files) ||
+		    (*info->module &&
+		     matches_any(info->module, f->files, f->n_files)))
 			has[i] |= HAS_FILE;
 	}
 	return has;

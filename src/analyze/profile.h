@@ -25,7 +25,8 @@ struct profile_filter {
 	size_t n_threads;
 	const char *const *functions; /* stacks with such a function in them */
 	size_t n_functions;
-	const char *const *files; /* stacks with such a file in them */
+	const char *const *files; /* stacks with such a file, source or object,
+				   * in them */
 	size_t n_files;
 	const uint32_t *pids;
 	size_t n_pids;

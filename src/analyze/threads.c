@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/origin.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/intern.h"
@@ -13,14 +14,53 @@
 #define IDLE_CPU_MOST	 0.01
 #define IDLE_PLACE_LEAST 0.95
 
-/* Self samples per function within one thread. */
+/* By function: whether it is native code of a library, or the kernel's. */
+static bool *find_native(const struct reader *reader)
+{
+	uint32_t n = reader_functions(reader);
+	bool *native = xcalloc(n, sizeof(*native));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct function_info *f = reader_function(reader, i);
+
+		native[i] = (f->kind == FUNCTION_NATIVE ||
+			     f->kind == FUNCTION_KERNEL) &&
+			    origin_is_library(f);
+	}
+	return native;
+}
+
+/* Where a stack is, for people: its innermost function, but not the native code
+ * of libraries that it is in, unless there is nothing else.
+ * "Condition.wait" says more than the name of a futex. By node; parents come
+ * first. */
+static uint32_t *find_places(const struct reader *reader)
+{
+	uint32_t n = reader_nodes(reader);
+	uint32_t *places = xcalloc(n, sizeof(*places));
+	bool *native = find_native(reader);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct node_info node = reader_node(reader, i);
+
+		places[i] = reader_frame(reader, node.frame).function;
+		if (native[places[i]] && node.parent != ID_NONE &&
+		    !native[places[node.parent]])
+			places[i] = places[node.parent];
+	}
+	free(native);
+	return places;
+}
+
+/* Samples per place within one thread. */
 struct leaves {
+	uint32_t *places;  /* by node */
 	uint64_t *samples; /* by function; zero between threads */
 	uint32_t *touched;
 };
 
-static void find_top(struct thread_row *row, const struct reader *reader,
-		     const struct stratum *stratum, struct leaves *leaves)
+static void find_top(struct thread_row *row, const struct stratum *stratum,
+		     struct leaves *leaves)
 {
 	uint32_t n = 0;
 
@@ -30,9 +70,7 @@ static void find_top(struct thread_row *row, const struct reader *reader,
 
 		if (cell->node == ID_NONE)
 			continue;
-		function = reader_frame(reader,
-					reader_node(reader, cell->node).frame)
-				   .function;
+		function = leaves->places[cell->node];
 		if (!leaves->samples[function])
 			leaves->touched[n++] = function;
 		leaves->samples[function] += cell->samples;
@@ -85,7 +123,8 @@ void threads_count(struct threads *out, const struct profile *p,
 		   const struct tally *tally, struct arena *arena)
 {
 	uint32_t n = reader_functions(p->reader);
-	struct leaves leaves = { xcalloc(n, sizeof(*leaves.samples)),
+	struct leaves leaves = { find_places(p->reader),
+				 xcalloc(n, sizeof(*leaves.samples)),
 				 xcalloc(n, sizeof(*leaves.touched)) };
 
 	out->n_rows = 0;
@@ -98,12 +137,13 @@ void threads_count(struct threads *out, const struct profile *p,
 			continue;
 		row->thread = i;
 		row->counts = p->threads[i];
-		find_top(row, p->reader, &tally->threads[i], &leaves);
+		find_top(row, &tally->threads[i], &leaves);
 		row->idle = is_idle(row);
 		out->n_rows++;
 	}
 	spare_if_all_idle(out);
 	qsort(out->rows, out->n_rows, sizeof(*out->rows), busiest_first);
+	free(leaves.places);
 	free(leaves.samples);
 	free(leaves.touched);
 }

@@ -13,7 +13,9 @@
 struct thread_row {
 	uint32_t thread;
 	struct profile_thread counts;
-	uint32_t top; /* function with the most self samples, or ID_NONE */
+	/* The function that most samples are in, or ID_NONE: the innermost that
+	 * is no native code of a library, unless all are. */
+	uint32_t top;
 	uint64_t top_samples;
 	/* Waits: almost never on a CPU, and almost always in one place. Such a
 	 * thread costs nothing and its time says nothing; reports name it in

@@ -43,7 +43,8 @@ extern const char *const filter_modes[];
 	{ OPTION_LIST, 0, "function", "PATTERN", &(o).functions,               \
 	  "Only stacks with a function that matches; may be repeated." },      \
 	{ OPTION_LIST, 0, "file", "PATTERN", &(o).files,                       \
-	  "Only stacks with a source file that matches; may be repeated." },   \
+	  "Only stacks with a source or object file that matches; may be "     \
+	  "repeated." },                                                       \
 	{ OPTION_LIST, 'p', "pid", "PID", &(o).processes,                      \
 	  "Only this process; may be repeated." },                             \
 	{ OPTION_TIME, 0, "from", "TIME", &(o).from,                           \

@@ -76,6 +76,7 @@ static struct native_options native_of(const struct recording_options *o)
 		native.source = REGISTERS_NONE;
 	else if (native.source == REGISTERS_NONE)
 		native.source = native_best_source();
+	native.refused = o->native && native.source == REGISTERS_NONE;
 	return native;
 }
 
@@ -182,12 +183,9 @@ void recording_cancel(struct recording *r)
 
 /* The text of libraries is the same everywhere and much larger than the rest of
  * a recording; one's own code is what one wants to see. */
-static bool is_own_code(const char *file)
+static bool is_own_code(const struct function_info *function)
 {
-	struct function_info function = { .file = file,
-					  .kind = FUNCTION_PYTHON };
-
-	return !origin_is_library(&function);
+	return !origin_is_library(function);
 }
 
 int recording_start(struct recording *r, const char *command,

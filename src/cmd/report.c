@@ -20,7 +20,7 @@ _Static_assert(BY_FLAT == 0 && BY_CUM == 1, "orders follows share_order");
 static struct filter_options filters;
 static struct report_options {
 	bool tree, top, lines, threads, json, all, idle;
-	const char *callers;
+	const char *callers, *code;
 	long limit;
 	int colour, order, group;
 } how;
@@ -37,12 +37,15 @@ static const struct option options[] = {
 	  "Each thread: how much it ran, held the GIL and waited for it." },
 	{ OPTION_STRING, 0, "callers", "FUNCTION", &how.callers,
 	  "Who calls this function and what it calls." },
+	{ OPTION_STRING, 0, "asm", "FUNCTION", &how.code,
+	  "The instructions of this native function with the time beside "
+	  "them, under their source lines; needs the object file." },
 	{ OPTION_FLAG, 0, "json", NULL, &how.json,
 	  "The same as JSON, for programs (docs/json.md)." },
 	{ OPTION_HEADING, .help = "How much to show" },
 	{ OPTION_NUMBER, 'l', "limit", "N", &how.limit,
 	  "About so many lines of a tree, functions, threads, lines of a "
-	  "file (default: what fits the view)." },
+	  "file, instructions (default: what fits the view)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &how.all,
 	  "Leave nothing out and fold nothing." },
 	{ OPTION_FLAG, 'i', "idle", NULL, &how.idle,
@@ -61,20 +64,23 @@ static const struct option options[] = {
 /* The views in the order in which they are printed. */
 static const struct {
 	const bool *wanted;
+	const char *const *of; /* or this, if it was given */
 	view_render *text, *json;
 } views[] = {
-	{ &how.tree, view_tree, view_tree_json },
-	{ &how.top, view_top, view_top_json },
-	{ &how.lines, view_lines, view_lines_json },
-	{ &how.threads, view_threads, view_threads_json },
-	{ NULL, view_callers, view_callers_json }, /* when --callers is given */
+	{ &how.tree, NULL, view_tree, view_tree_json },
+	{ &how.top, NULL, view_top, view_top_json },
+	{ &how.lines, NULL, view_lines, view_lines_json },
+	{ &how.threads, NULL, view_threads, view_threads_json },
+	{ NULL, &how.callers, view_callers, view_callers_json },
+	{ NULL, &how.code, view_asm, view_asm_json },
 };
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
 static bool is_wanted(size_t view)
 {
-	return views[view].wanted ? *views[view].wanted : how.callers != NULL;
+	return views[view].wanted ? *views[view].wanted
+				  : *views[view].of != NULL;
 }
 
 static int render(struct buffer *out, struct profile *p, const char *path,
@@ -90,6 +96,7 @@ static int render(struct buffer *out, struct profile *p, const char *path,
 		.order = (enum share_order)how.order,
 		.by_library = how.group == 1,
 		.function = how.callers,
+		.code = how.code,
 	};
 	bool any = false;
 
@@ -174,7 +181,7 @@ static int run_report(const struct command *self, int argc, char **argv,
 
 	if (!status)
 		status = check(self, n, err);
-	if (!how.top && !how.lines && !how.threads && !how.callers)
+	if (!how.top && !how.lines && !how.threads && !how.callers && !how.code)
 		how.tree = true;
 	if (!status)
 		status = report_files(argv, n, err);

@@ -156,6 +156,7 @@ struct debuginfo *debuginfo_open(int fd, const char *path,
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 
 	d->host_files = host_files;
+	d->host = roots->host;
 	d->dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	if (!d->dwarf || !set_shared(d, elf, path, roots)) {
 		dwarf_end(d->dwarf);

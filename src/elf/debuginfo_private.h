@@ -38,6 +38,7 @@ struct unit {
 struct debuginfo {
 	Dwarf *dwarf;
 	bool host_files;
+	int host; /* our root */
 	struct unit *units;
 	uint32_t n_units, units_capacity;
 	struct range *ranges; /* by address; owner: the unit */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 
+#define STUB	       "@plt"
 #define NAME_MAX_BYTES 8192 /* longer ones are left as they are */
 
 /* What gcc and llvm put behind the name of a copy or a part of a function; a
@@ -49,32 +50,60 @@ static bool only_parts(const char *s)
 	return true;
 }
 
-char *demangle_cut(const char *name)
+/* Cut versions and parts off, in place. */
+static void cut(char *name)
 {
-	char *copy = xstrdup(name), *at = copy;
+	char *at = name;
 
-	if (*copy)
-		copy[1 + strcspn(copy + 1, "@")] = '\0';
+	if (*name)
+		name[1 + strcspn(name + 1, "@")] = '\0';
 	while ((at = strchr(at + (*at != '\0'), '.')))
-		if (at > copy && only_parts(at)) {
+		if (at > name && only_parts(at)) {
 			*at = '\0';
 			break;
 		}
-	return copy;
+}
+
+static bool is_stub(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > strlen(STUB) && !strcmp(name + n - strlen(STUB), STUB);
+}
+
+/* The name with the mark of a stub again, if it had one. */
+static char *finish(char *name, bool stub)
+{
+	char *whole;
+
+	if (!stub)
+		return name;
+	whole = xasprintf("%s" STUB, name);
+	free(name);
+	return whole;
+}
+
+char *demangle_cut(const char *name)
+{
+	char *copy = xstrdup(name);
+
+	cut(copy);
+	return finish(copy, is_stub(name));
 }
 
 char *demangle(const char *name)
 {
-	char *cut = demangle_cut(name), *plain = NULL;
+	char *copy = xstrdup(name), *plain = NULL;
 
-	if (strlen(cut) <= NAME_MAX_BYTES) {
-		if (!strncmp(cut, "_R", 2) || !strncmp(cut, "_ZN", 3))
-			plain = rust_demangle(cut, 0);
-		if (!plain && !strncmp(cut, "_Z", 2))
-			plain = cplus_demangle_v3(cut, DMGL_ANSI);
+	cut(copy);
+	if (strlen(copy) <= NAME_MAX_BYTES) {
+		if (!strncmp(copy, "_R", 2) || !strncmp(copy, "_ZN", 3))
+			plain = rust_demangle(copy, 0);
+		if (!plain && !strncmp(copy, "_Z", 2))
+			plain = cplus_demangle_v3(copy, DMGL_ANSI);
 	}
 	if (!plain)
-		return cut;
-	free(cut);
-	return plain;
+		return finish(copy, is_stub(name));
+	free(copy);
+	return finish(plain, is_stub(name));
 }

@@ -4,8 +4,9 @@
 
 /* The name to show for a symbol: without what a compiler appends to the parts
  * and copies of a function (.cold, .lto_priv.0, .isra.0, .constprop.1 ...) or
- * a linker (a version behind @), and demangled if C++ or Rust made it; C++
- * without its parameters, Rust without its hash. Never NULL; free() it.
+ * a linker (a version behind @; @plt stays, it is another place), and demangled
+ * if C++ or Rust made it; C++ without its parameters, Rust without its hash.
+ * Never NULL; free() it.
  *
  * A made-up name can keep libiberty busy for long: names out of foreign files
  * are demangled by lookup.h's process only. */

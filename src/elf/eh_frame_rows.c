@@ -122,12 +122,10 @@ static struct unwind_rule rule_of(const struct run *r)
 	};
 
 	rule.ra = put_place(&r->now.places[FOLLOW_RA], &rule.ra_offset);
-	if (!has_return_address(r, rule.ra))
-		return (struct unwind_rule){ .cfa = CFA_NONE };
-	if (!has_cfa(&r->now, rule.anchor)) /* may be the first frame yet */
-		return (struct unwind_rule){ .ra = rule.ra == SAVED_UNDEFINED
-							   ? rule.ra
-							   : SAVED_SAME };
+	if (rule.ra == SAVED_UNDEFINED && !has_cfa(&r->now, rule.anchor))
+		return (struct unwind_rule){ .ra = SAVED_UNDEFINED };
+	if (!has_return_address(r, rule.ra) || !has_cfa(&r->now, rule.anchor))
+		return (struct unwind_rule){ .flags = RULE_LOST };
 	rule.cfa_offset = (int32_t)r->now.cfa_offset;
 	put_others(r, &rule);
 	return rule;
@@ -508,7 +506,7 @@ size_t eh_rows_run(struct eh_rows *rows, const struct eh_frame *e,
 	r.initial = r.now;
 	if (!r.failed)
 		run(&r, fde->program);
-	add_row(&r, r.failed ? (struct unwind_rule){ .cfa = CFA_NONE }
+	add_row(&r, r.failed ? (struct unwind_rule){ .flags = RULE_LOST }
 			     : rule_of(&r));
 	r.location = r.size;
 	add_row(&r, (struct unwind_rule){ .cfa = CFA_NONE });

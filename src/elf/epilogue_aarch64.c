@@ -119,6 +119,7 @@ enum kind {
 	FAR_SINGLE,
 	ARITHMETIC,
 	SP_CHANGE, /* to what is not known */
+	CALL,
 	OTHER,
 };
 
@@ -132,6 +133,8 @@ static const struct {
 	{ 0xffff0000, 0x00000000, DEAD },	   /* udf */
 	{ 0xfffffc1f, 0xd61f0000, REGISTER_JUMP }, /* br */
 	{ 0xfc000000, 0x14000000, JUMP },	   /* b */
+	{ 0xfc000000, 0x94000000, CALL },	   /* bl */
+	{ 0xfffffc1f, 0xd63f0000, CALL },	   /* blr */
 	{ 0xff000000, 0x54000000, BRANCH_19 },	   /* b.cond */
 	{ 0x7e000000, 0x34000000, BRANCH_19 },	   /* cbz, cbnz */
 	{ 0x7e000000, 0x36000000, BRANCH_14 },	   /* tbz, tbnz */
@@ -194,6 +197,9 @@ static enum path_end take(struct path *p, uint32_t word)
 		break;
 	case ARITHMETIC:
 		arithmetic(p, word);
+		break;
+	case CALL: /* lr is another's now */
+		kept_set(&p->now.base, (struct value){ 0 });
 		break;
 	case SP_CHANGE:
 		p->now.sp.is_known = false;

@@ -1,14 +1,21 @@
 /* A process of our own that looks addresses up in debug information.
  *
- * Debug information is a language, and libdw reads it as compilers write it.
- * Mutated files do crash it and make it loop (tests/fuzz/fuzz_symbols.c; the
- * head of lookup.c has figures), and libiberty can be kept busy by a name. The
- * files belong to the target, and a profiler that dies of its target has lost
- * the recording. So both run in a child that can do no harm: it has no files
- * but the module's, may open none, may not grow without end, is the first to
- * go when memory is short, and ends with us. Whoever asks waits for a limited
- * time, and treats the answer as foreign bytes too. A child that died or hung
- * is replaced a few times; after that, names come from symbol tables alone. */
+ * libdw and libiberty are made for what compilers write; the files belong to
+ * the target, and a profiler that dies of its target has lost the recording.
+ * How they behave (elfutils 0.188, binutils 2.40): of 120,000 small files with
+ * a few bytes of their debug sections changed none crashed libdw or kept it
+ * busy for two seconds. But it maps files, and one that shrinks while it is
+ * read ends the reader by SIGBUS; a section may unpack to a thousand times its
+ * size; it opens whatever path a file names, FIFOs and devices too; and a
+ * mangled name of 279 bytes took libiberty 2.9 s and 570 MB, each ten more
+ * bytes twice that.
+ *
+ * So both run in a child that can do no harm: it has no files but the module's,
+ * may open none, may not grow without end, is the first to go when memory is
+ * short, and ends with us. Whoever asks waits for a limited time, and treats
+ * the answer as foreign bytes too. A child that died or hung is replaced a few
+ * times; after that, names come from symbol tables alone. All of
+ * it takes some 60 us per address (libpython, libc; half is libdw's). */
 #ifndef PYROMETER_ELF_LOOKUP_H
 #define PYROMETER_ELF_LOOKUP_H
 

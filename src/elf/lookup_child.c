@@ -16,8 +16,8 @@
 
 #define FRAMES_MAX 64
 #define SYMBOL_MAX (1 << 20)
-#define TEXT_MAX   16384 /* bytes of a name or a path that is sent */
-#define MEMORY_MAX (6ull << 30)
+#define TEXT_MAX   16384	/* bytes of a name or a path that is sent */
+#define MEMORY_MAX (6ull << 30) /* bytes; or half of what the machine has */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -34,9 +34,11 @@ static void set_signals(void)
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 	sigset_t all;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		signal(own[i], SIG_DFL);
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		signal(own[i], SIG_DFL);
+		sigdelset(&all, own[i]);
+	}
 	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
@@ -75,7 +77,10 @@ static void close_others(const struct lookup_files *files, int in, int out)
 /* The core of a crash would be nobody's concern. */
 static void set_limits(void)
 {
-	struct rlimit memory = { MEMORY_MAX, MEMORY_MAX };
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 *
+			(uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = half < MEMORY_MAX ? half : MEMORY_MAX;
+	struct rlimit memory = { most, most };
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "1000", 4) == 4)

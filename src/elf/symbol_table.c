@@ -131,9 +131,26 @@ void symbol_table_add(struct symbol_table *t, struct Elf *elf)
 	t->sorted = false;
 }
 
+void symbol_table_add_named(struct symbol_table *t, uint64_t address,
+			    uint64_t size, const char *name)
+{
+	if (!size || address + size < address || t->looked_at >= SYMBOLS_MAX)
+		return;
+	t->looked_at++;
+	if (size > t->longest)
+		t->longest = size;
+	ALLOC_GROW(t->items, t->count + 1, t->capacity);
+	t->items[t->count++] = (struct table_symbol){
+		address, address + size, arena_strdup(&t->texts, name),
+		0,	 true,		 true
+	};
+	t->sorted = false;
+}
+
 void symbol_table_release(struct symbol_table *t)
 {
 	free(t->items);
+	arena_release(&t->texts);
 	*t = (struct symbol_table)SYMBOL_TABLE_INIT;
 }
 

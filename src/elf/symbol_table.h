@@ -13,13 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 struct Elf; /* libelf's */
 
 struct table_symbol {
 	uint64_t address, end; /* end is greater than address once sorted */
-	const char *name;      /* lives as long as the Elf it came from */
+	const char *name;      /* lives as long as the Elf, or the table */
 	uint8_t rank;	       /* of two at one address the higher is shown */
 	bool sized;	       /* its table tells where it ends */
+	bool stub;	       /* added by symbol_table_add_named */
 };
 
 struct symbol_table {
@@ -27,6 +30,7 @@ struct symbol_table {
 	size_t count, capacity, looked_at;
 	uint64_t longest; /* size of the largest sized one */
 	bool sorted;
+	struct arena texts; /* of names that are in no table */
 };
 
 #define SYMBOL_TABLE_INIT \
@@ -36,6 +40,9 @@ struct symbol_table {
 
 /* Add the functions of all tables of `elf`, which must outlive the table. */
 void symbol_table_add(struct symbol_table *t, struct Elf *elf);
+/* Add one that is in none of them; it counts for less than those that are. */
+void symbol_table_add_named(struct symbol_table *t, uint64_t address,
+			    uint64_t size, const char *name);
 void symbol_table_release(struct symbol_table *t);
 
 /* Bring the items into order; finding does it as well. */

@@ -21,6 +21,7 @@
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/lookup.h"
+#include "elf/plt.h"
 #include "elf/symbol_table.h"
 #include "os/rooted.h"
 
@@ -241,6 +242,8 @@ static void load_tables(struct symbols *s)
 	for (size_t i = 0; i < 3; i++)
 		if (all[i])
 			symbol_table_add(&s->table, all[i]);
+	if (s->object)
+		plt_add(&s->table, s->object);
 	symbol_table_sort(&s->table);
 }
 
@@ -255,7 +258,8 @@ bool symbols_range(struct symbols *s, const char *prefix,
 	for (size_t i = 0; i < s->table.count; i++) {
 		const struct table_symbol *t = &s->table.items[i];
 
-		if (!strncmp(t->name, prefix, n) && t->end > t->address &&
+		if (!t->stub && !strncmp(t->name, prefix, n) &&
+		    t->end > t->address &&
 		    !visit(context, t->name, t->address, t->end - t->address))
 			return false;
 	}

@@ -57,9 +57,10 @@ void symbols_limit(struct symbols *s, uint64_t patience,
 		   const volatile sig_atomic_t *stop);
 
 /* Every function whose name in the symbol tables begins with `prefix`, by
- * address: mangled, with its suffix (.cold), aliases each for themselves. Size
- * 0 does not occur. No debug information is read for this. The visitor
- * returns false to stop; so does symbols_range when it was stopped. */
+ * address: mangled, with its suffix (.cold), aliases each for themselves, no
+ * stubs (@plt). Size 0 does not occur. No debug information is read for this.
+ * The visitor returns false to stop; so does symbols_range when it was stopped.
+ */
 bool symbols_range(struct symbols *s, const char *prefix,
 		   bool (*visit)(void *context, const char *name,
 				 uint64_t address, uint64_t size),

@@ -1,11 +1,15 @@
 /* The functions of one unit of debug information: see debuginfo.c. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "elf/debuginfo_private.h"
+#include "os/rooted.h"
 
 #define DEPTH_MAX  200	    /* of the tree of a unit */
 #define SCOPES_MAX 10000000 /* of one unit */
@@ -106,6 +110,36 @@ static void collect(struct unit *u, Dwarf_Die *parent, int depth)
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
+/* The text of the attribute of a unit, or NULL. */
+static const char *text_of(struct unit *u, unsigned kind)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(&u->die, kind, &attribute));
+}
+
+/* Whether the file that a skeleton names is a regular one. */
+static bool has_split_file(const struct debuginfo *d, struct unit *u)
+{
+	const char *name = text_of(u, DW_AT_dwo_name), *folder;
+	char path[PATH_MAX];
+	int n, fd;
+
+	if (!name)
+		name = text_of(u, DW_AT_GNU_dwo_name);
+	folder = text_of(u, DW_AT_comp_dir);
+	if (!name)
+		return false;
+	n = snprintf(path, sizeof(path), "%s/%s",
+		     name[0] == '/' || !folder ? "" : folder, name);
+	if (n < 0 || n >= (int)sizeof(path))
+		return false;
+	fd = rooted_open(d->host, path);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* libdw opens the file that a skeleton names by itself. The process may not
  * open any (lookup.c); for this it may, where the names are this machine's. */
 static void find_split(struct debuginfo *d, struct unit *u)
@@ -117,7 +151,8 @@ static void find_split(struct debuginfo *d, struct unit *u)
 		return;
 	some = (struct rlimit){ none.rlim_max, none.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &some);
-	u->is_split = dwarf_cu_info(u->cu, NULL, &type, NULL, &u->split, NULL,
+	u->is_split = has_split_file(d, u) &&
+		      dwarf_cu_info(u->cu, NULL, &type, NULL, &u->split, NULL,
 				    NULL, NULL) == 0 &&
 		      type == DW_UT_skeleton && u->split.addr;
 	setrlimit(RLIMIT_NOFILE, &none);

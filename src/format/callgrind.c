@@ -7,7 +7,8 @@
  * calls itself directly gets no cost for that call, since the outer call
  * already has it; through others (a calls b calls a) a reader that sums up what
  * callees cost counts the inner call again. Names are given once, then by
- * number. */
+ * number. An object is a library of native code, or the program for what it
+ * interprets. */
 #include "format/format.h"
 
 #include <inttypes.h>
@@ -22,9 +23,10 @@
 struct callgrind {
 	struct profile *profile;
 	struct sink *sink;
-	struct intern files;
-	bool *file_named, *function_named; /* by number: the name was given */
-	uint32_t *file_of;		   /* by function */
+	struct intern files, objects;
+	bool *file_named, *object_named,
+		*function_named;       /* by number: the name was given */
+	uint32_t *file_of, *object_of; /* by function */
 	uint32_t *first_node,
 		*next_node; /* nodes with own samples, by function */
 	struct call_graph graph;
@@ -54,19 +56,31 @@ static int find_calls(struct callgrind *c, struct error *err)
 	return status;
 }
 
+static const char *program_of(const struct reader *r)
+{
+	return reader_processes(r) && *reader_process(r, 0)->exe
+		       ? reader_process(r, 0)->exe
+		       : "???";
+}
+
 static void find_files(struct callgrind *c)
 {
 	const struct reader *r = c->profile->reader;
 	uint32_t n = reader_functions(r);
 
 	c->file_of = xcalloc((size_t)n + 1, sizeof(*c->file_of));
+	c->object_of = xcalloc((size_t)n + 1, sizeof(*c->object_of));
 	c->function_named = xcalloc((size_t)n + 1, sizeof(bool));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct function_info *f = reader_function(r, i);
-		const char *file = *f->file ? f->file : f->module;
 
-		c->file_of[i] = intern_string(&c->files, *file ? file : "???");
+		c->file_of[i] =
+			intern_string(&c->files, *f->file ? f->file : "???");
+		c->object_of[i] =
+			intern_string(&c->objects,
+				      *f->module ? f->module : program_of(r));
 	}
+	c->object_named = xcalloc((size_t)c->objects.count + 1, sizeof(bool));
 	c->file_named = xcalloc((size_t)c->files.count + 1, sizeof(bool));
 }
 
@@ -110,11 +124,16 @@ static void add_named(struct buffer *out, const char *what, uint32_t number,
 	buffer_add_byte(out, '\n');
 }
 
-static void add_place(struct callgrind *c, const char *file_key,
-		      const char *function_key, uint32_t function)
+static void add_place(struct callgrind *c, const char *object_key,
+		      const char *file_key, const char *function_key,
+		      uint32_t function)
 {
-	uint32_t file = c->file_of[function];
+	uint32_t file = c->file_of[function], object = c->object_of[function];
 
+	if (c->objects.count > 1)
+		add_named(&c->sink->out, object_key, object,
+			  intern_text(&c->objects, object),
+			  &c->object_named[object]);
 	add_named(&c->sink->out, file_key, file, intern_text(&c->files, file),
 		  &c->file_named[file]);
 	add_named(&c->sink->out, function_key, function,
@@ -133,7 +152,7 @@ static void add_call(struct callgrind *c, const struct call_edge *e)
 	const struct reader *r = c->profile->reader;
 	bool recursive = e->caller == e->callee;
 
-	add_place(c, "cfi", "cfn", e->callee);
+	add_place(c, "cob", "cfi", "cfn", e->callee);
 	buffer_printf(&c->sink->out, "calls=%" PRIu64 " %u\n", e->calls,
 		      reader_function(r, e->callee)->line);
 	add_cost(c, e->line, recursive ? 0 : e->total);
@@ -143,7 +162,7 @@ static void add_call(struct callgrind *c, const struct call_edge *e)
 static int add_function(struct callgrind *c, uint32_t function, uint32_t *edge)
 {
 	buffer_add_byte(&c->sink->out, '\n');
-	add_place(c, "fl", "fn", function);
+	add_place(c, "ob", "fl", "fn", function);
 	for (uint32_t node = c->first_node[function]; node != ID_NONE;
 	     node = c->next_node[node])
 		add_cost(c, frame_of(c, node).line, c->profile->self[node]);
@@ -206,7 +225,10 @@ static int write_callgrind(struct profile *p,
 	}
 	call_graph_release(&c.graph);
 	intern_release(&c.files);
+	intern_release(&c.objects);
 	free(c.file_of);
+	free(c.object_of);
+	free(c.object_named);
 	free(c.file_named);
 	free(c.function_named);
 	free(c.first_node);

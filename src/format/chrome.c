@@ -69,6 +69,29 @@ static void open_event(struct chrome *c, const char *phase, uint32_t pid,
 	json_int(&c->json, "tid", tid);
 }
 
+/* What is known of where a function is. */
+static void add_place(struct chrome *c, const struct function_info *f)
+{
+	static const char *const categories[] = {
+		[FUNCTION_PYTHON] = "python",
+		[FUNCTION_NATIVE] = "native",
+		[FUNCTION_KERNEL] = "kernel",
+		[FUNCTION_MARK] = "mark",
+	};
+
+	json_string(&c->json, "cat", categories[f->kind]);
+	if (!*f->file && !*f->module)
+		return;
+	json_open(&c->json, "args", '{');
+	if (*f->file) {
+		json_string(&c->json, "file", f->file);
+		json_int(&c->json, "line", f->line);
+	}
+	if (*f->module)
+		json_string(&c->json, "library", f->module);
+	json_close(&c->json);
+}
+
 static int write_slice(void *context, const struct slice *slice)
 {
 	struct chrome *c = context;
@@ -80,12 +103,8 @@ static int write_slice(void *context, const struct slice *slice)
 	add_microseconds(c, "ts", slice->start);
 	add_microseconds(c, "dur", c->durations[slice->order]);
 	json_string(&c->json, "name", f ? f->name : LABEL_NO_STACK);
-	if (f && *f->file) {
-		json_open(&c->json, "args", '{');
-		json_string(&c->json, "file", f->file);
-		json_int(&c->json, "line", f->line);
-		json_close(&c->json);
-	}
+	if (f)
+		add_place(c, f);
 	json_close(&c->json);
 	return sink_drain(c->sink);
 }

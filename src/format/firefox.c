@@ -320,8 +320,7 @@ static int write_all(struct firefox *w, struct error *err)
 
 	json_open(&w->json, NULL, '{');
 	add_meta(w);
-	json_open(&w->json, "libs", '[');
-	json_close(&w->json);
+	firefox_add_libs(w);
 	json_open(&w->json, "threads", '[');
 	status = lanes_each(w->profile, add_thread, w, err);
 	json_close(&w->json);
@@ -342,9 +341,12 @@ static int write_firefox(struct profile *p,
 		.tids = label_unique_tids(p),
 		.sample_ns = label_sample_ns(p),
 	};
-	int status = write_all(&w, err);
+	int status;
 
 	(void)options;
+	firefox_native_init(&w.native, p->reader);
+	status = write_all(&w, err);
+	firefox_native_release(&w.native);
 	intern_release(&w.strings);
 	intern_release(&w.sources);
 	map_release(&w.stacks.index);

@@ -1,5 +1,6 @@
-/* What the two halves of the Firefox format share: firefox.c writes threads,
- * firefox_tables.c the tables that threads refer to. Private to them. */
+/* What the parts of the Firefox format share: firefox.c writes threads,
+ * firefox_tables.c the tables that threads refer to, firefox_native.c knows
+ * about libraries. Private to them. */
 #ifndef PYROMETER_FORMAT_FIREFOX_H
 #define PYROMETER_FORMAT_FIREFOX_H
 
@@ -36,12 +37,26 @@ struct twins {
 	uint32_t count, capacity;
 };
 
+/* A native function, as the profiler knows them. */
+struct firefox_symbol {
+	uint32_t function, lib;
+	uint64_t address;
+};
+
+struct firefox_native {
+	uint32_t *lib_of;    /* by function: its module, or ID_NONE */
+	uint32_t *symbol_of; /* by function: its symbol, or ID_NONE */
+	struct firefox_symbol *symbols;
+	uint32_t n_symbols, capacity;
+};
+
 struct firefox {
 	struct profile *profile;
 	struct sink *sink;
 	struct json json;
 	struct intern strings, sources;
 	struct twins stacks, frames;
+	struct firefox_native native;
 	uint32_t *tids;
 	uint64_t sample_ns;
 	uint32_t n_threads; /* written so far */
@@ -50,6 +65,13 @@ struct firefox {
 /* The row of the stack table for a stack seen in a state of enum sample_state;
  * a twin when its own category does not say so. */
 uint32_t firefox_stack(struct firefox *w, uint32_t node, uint32_t state);
+
+void firefox_native_init(struct firefox_native *n, const struct reader *r);
+void firefox_native_release(struct firefox_native *n);
+/* The symbol of the code that a frame is in, or ID_NONE. */
+uint32_t firefox_symbol(const struct firefox *w, uint32_t frame);
+/* "libs": the recording's modules. */
+void firefox_add_libs(struct firefox *w);
 
 /* "shared": all tables and strings that were referred to. Comes last. */
 void firefox_add_shared(struct firefox *w);

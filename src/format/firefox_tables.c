@@ -11,7 +11,10 @@
 #include "format/firefox.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "format/label.h"
+
+#define RESOURCE_LIBRARY 1 /* the type of a resource that is one */
 
 static uint32_t find_twin(struct twins *t, uint32_t of,
 			  enum firefox_category category)
@@ -38,7 +41,8 @@ static enum firefox_category function_category(const struct function_info *f)
 	return of_kind[f->kind];
 }
 
-/* What the state of a sample says, over the kind of code it ends in. */
+/* What the state of a sample says, over the kind of code it ends in. That
+ * native code runs without the GIL is no news. */
 static enum firefox_category state_category(uint32_t state,
 					    enum firefox_category code)
 {
@@ -50,6 +54,9 @@ static enum firefox_category state_category(uint32_t state,
 	};
 	enum label_state label = label_state(state);
 
+	if (label == LABEL_NATIVE &&
+	    (code == CATEGORY_NATIVE || code == CATEGORY_KERNEL))
+		return code;
 	return label == LABEL_PYTHON ? code : of_state[label];
 }
 
@@ -85,12 +92,6 @@ static void add_zero(struct firefox *w, uint32_t row)
 {
 	(void)row;
 	json_int(&w->json, NULL, 0);
-}
-
-static void add_minus_one(struct firefox *w, uint32_t row)
-{
-	(void)row;
-	json_int(&w->json, NULL, -1);
 }
 
 static void add_false(struct firefox *w, uint32_t row)
@@ -176,6 +177,52 @@ static void add_frame_line(struct firefox *w, uint32_t row)
 			    : reader_frame(w->profile->reader, frame).line);
 }
 
+/* The site of a row; ID_NONE: none. */
+static uint32_t site_of_row(const struct firefox *w, uint32_t row)
+{
+	uint32_t frame = frame_of_row(w, row);
+
+	return frame == ID_NONE ? ID_NONE
+				: reader_frame(w->profile->reader, frame).site;
+}
+
+static void add_frame_address(struct firefox *w, uint32_t row)
+{
+	const struct reader *r = w->profile->reader;
+	uint32_t site = site_of_row(w, row);
+
+	if (site == ID_NONE || reader_site(r, site).module == ID_NONE)
+		json_int(&w->json, NULL, -1);
+	else
+		json_int(&w->json, NULL, (int64_t)reader_site(r, site).address);
+}
+
+static void add_frame_depth(struct firefox *w, uint32_t row)
+{
+	uint32_t site = site_of_row(w, row);
+
+	json_int(&w->json, NULL,
+		 site == ID_NONE
+			 ? 0
+			 : reader_site_depth(w->profile->reader, site) - 1);
+}
+
+/* A row of another table, or null. */
+static void add_row(struct firefox *w, uint32_t row)
+{
+	if (row == ID_NONE)
+		json_null(&w->json, NULL);
+	else
+		json_int(&w->json, NULL, row);
+}
+
+static void add_frame_symbol(struct firefox *w, uint32_t row)
+{
+	uint32_t frame = frame_of_row(w, row);
+
+	add_row(w, frame == ID_NONE ? ID_NONE : firefox_symbol(w, frame));
+}
+
 static const struct function_info *function_at(const struct firefox *w,
 					       uint32_t row)
 {
@@ -195,7 +242,9 @@ static void add_function_name(struct firefox *w, uint32_t row)
 static void add_function_source(struct firefox *w, uint32_t row)
 {
 	const struct function_info *f = function_at(w, row);
-	const char *file = *f->file ? f->file : f->module;
+	bool in_lib = row < reader_functions(w->profile->reader) &&
+		      w->native.lib_of[row] != ID_NONE;
+	const char *file = *f->file || in_lib ? f->file : f->module;
 
 	if (*file)
 		json_int(&w->json, NULL, intern_string(&w->sources, file));
@@ -206,6 +255,48 @@ static void add_function_source(struct firefox *w, uint32_t row)
 static void add_function_line(struct firefox *w, uint32_t row)
 {
 	add_line(w, function_at(w, row)->line);
+}
+
+static void add_function_resource(struct firefox *w, uint32_t row)
+{
+	uint32_t n = reader_functions(w->profile->reader);
+	uint32_t lib = row < n ? w->native.lib_of[row] : ID_NONE;
+
+	json_int(&w->json, NULL, lib == ID_NONE ? -1 : (int64_t)lib);
+}
+
+static void add_itself(struct firefox *w, uint32_t row)
+{
+	json_int(&w->json, NULL, row);
+}
+
+static void add_resource_name(struct firefox *w, uint32_t row)
+{
+	const struct module_info *m = reader_module(w->profile->reader, row);
+
+	json_int(&w->json, NULL,
+		 intern_string(&w->strings, path_base(m->path)));
+}
+
+static void add_resource_type(struct firefox *w, uint32_t row)
+{
+	(void)row;
+	json_int(&w->json, NULL, RESOURCE_LIBRARY);
+}
+
+static void add_symbol_lib(struct firefox *w, uint32_t row)
+{
+	json_int(&w->json, NULL, w->native.symbols[row].lib);
+}
+
+static void add_symbol_address(struct firefox *w, uint32_t row)
+{
+	json_int(&w->json, NULL, (int64_t)w->native.symbols[row].address);
+}
+
+static void add_symbol_name(struct firefox *w, uint32_t row)
+{
+	add_function_name(w, w->native.symbols[row].function);
 }
 
 static void add_source_name(struct firefox *w, uint32_t row)
@@ -220,31 +311,38 @@ static const struct column stack_columns[] = {
 	{ 0 },
 };
 static const struct column frame_columns[] = {
-	{ "address", add_minus_one },
-	{ "inlineDepth", add_zero },
+	{ "address", add_frame_address },
+	{ "inlineDepth", add_frame_depth },
 	{ "category", add_frame_category },
 	{ "subcategory", add_zero },
 	{ "func", add_frame_function },
-	{ "nativeSymbol", NULL },
+	{ "nativeSymbol", add_frame_symbol },
 	{ "innerWindowID", add_zero },
 	{ "line", add_frame_line },
 	{ "column", NULL },
 	{ 0 },
 };
 static const struct column function_columns[] = {
-	{ "name", add_function_name },	   { "isJS", add_false },
-	{ "relevantForJS", add_false },	   { "resource", add_minus_one },
-	{ "source", add_function_source }, { "lineNumber", add_function_line },
-	{ "columnNumber", NULL },	   { 0 },
+	{ "name", add_function_name },
+	{ "isJS", add_false },
+	{ "relevantForJS", add_false },
+	{ "resource", add_function_resource },
+	{ "source", add_function_source },
+	{ "lineNumber", add_function_line },
+	{ "columnNumber", NULL },
+	{ 0 },
 };
 static const struct column resource_columns[] = {
-	{ "lib", NULL }, { "name", NULL }, { "host", NULL }, { "type", NULL },
+	{ "lib", add_itself },
+	{ "name", add_resource_name },
+	{ "host", NULL },
+	{ "type", add_resource_type },
 	{ 0 },
 };
 static const struct column symbol_columns[] = {
-	{ "libIndex", NULL },
-	{ "address", NULL },
-	{ "name", NULL },
+	{ "libIndex", add_symbol_lib },
+	{ "address", add_symbol_address },
+	{ "name", add_symbol_name },
 	{ "functionSize", NULL },
 	{ 0 },
 };
@@ -282,8 +380,8 @@ void firefox_add_shared(struct firefox *w)
 	add_table(w, "frameTable", frame_columns,
 		  reader_frames(r) + w->frames.count);
 	add_table(w, "funcTable", function_columns, reader_functions(r) + 1);
-	add_table(w, "resourceTable", resource_columns, 0);
-	add_table(w, "nativeSymbols", symbol_columns, 0);
+	add_table(w, "resourceTable", resource_columns, reader_modules(r));
+	add_table(w, "nativeSymbols", symbol_columns, w->native.n_symbols);
 	add_table(w, "sources", source_columns, w->sources.count);
 	json_open(&w->json, "stringArray", '[');
 	for (uint32_t i = 0; i < w->strings.count && !sink_drain(w->sink); i++)

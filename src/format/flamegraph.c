@@ -69,7 +69,8 @@ static uint32_t hash(const char *s)
 	return h ^ (h >> 15);
 }
 
-/* Own functions differ by name; of libraries each package has its shade. */
+/* Own functions differ by name; of libraries each package has its shade, of
+ * native code each library. */
 static void add_class(struct flamegraph *g, uint32_t node, struct buffer *out)
 {
 	const struct function_info *f = function_tree_function(&g->tree, node);
@@ -77,8 +78,12 @@ static void add_class(struct flamegraph *g, uint32_t node, struct buffer *out)
 
 	if (!f || f->kind == FUNCTION_MARK) {
 		buffer_add_string(out, "other");
-	} else if (f->kind != FUNCTION_PYTHON) {
-		buffer_add_string(out, "native");
+	} else if (f->kind == FUNCTION_KERNEL) {
+		buffer_add_string(out, "kernel");
+	} else if (f->kind == FUNCTION_NATIVE) {
+		buffer_printf(out, "%s%u",
+			      origin_is_library(f) ? "native" : "fast",
+			      hash(f->module) % SHADES);
 	} else if (origin_is_library(f)) {
 		origin_package(f, &package);
 		buffer_printf(out, "lib%u",
@@ -106,8 +111,8 @@ static void add_title(struct flamegraph *g, uint32_t node)
 	add_xml(out, buffer_text(&g->name));
 	buffer_add_byte(out, '\n');
 	if (f) {
-		add_xml(out, origin_short_path(*f->file ? f->file : f->module,
-					       g->base));
+		add_xml(out, *f->file ? origin_short_file(f, g->base)
+				      : origin_short_module(f->module));
 		if (f->line)
 			buffer_printf(out, ":%u", f->line);
 	}
@@ -149,7 +154,7 @@ static void add_text(struct flamegraph *g, const struct box *box,
 {
 	const struct function_info *f =
 		function_tree_function(&g->tree, box->node);
-	bool own = f && f->kind == FUNCTION_PYTHON && !origin_is_library(f);
+	bool own = f && f->kind != FUNCTION_MARK && !origin_is_library(f);
 	int room = (int)((pixels(g, box) - 2 * PADDING) / LETTER);
 	struct buffer cut = BUFFER_INIT;
 
@@ -230,7 +235,9 @@ static void add_legend(struct buffer *out)
 	} items[] = {
 		{ "own2", "your code", 12 },
 		{ "lib1", "libraries", 104 },
-		{ "native", "native code", 196 },
+		{ "fast1", "your native code", 196 },
+		{ "native1", "native libraries", 340 },
+		{ "kernel", "kernel", 484 },
 	};
 
 	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
@@ -241,7 +248,7 @@ static void add_legend(struct buffer *out)
 			      "</text>\n",
 			      items[i].class, items[i].x, items[i].x + 16,
 			      items[i].text);
-	buffer_add_string(out, "<text class=\"hint\" x=\"312\" y=\"67\">click: "
+	buffer_add_string(out, "<text class=\"hint\" x=\"560\" y=\"67\">click: "
 			       "zoom, /: search, Esc: back</text>\n");
 }
 

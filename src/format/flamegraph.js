@@ -94,7 +94,7 @@
 		if (!box.text)
 			box.text = make(SVG, "text", frames, {
 				y: box.y + 14, dx: PADDING,
-				"class": /^lib|^native|^other/.test(
+				"class": /^lib|^native|^kernel|^other/.test(
 					box.rect.getAttribute("class")) ?
 					"pale" : ""
 			});

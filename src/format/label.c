@@ -45,7 +45,7 @@ void label_add_frame(struct buffer *out, const struct function_info *function,
 	if (!known && !*function->module)
 		return;
 	buffer_printf(out, " (%s",
-		      known ? origin_short_path(function->file, base)
+		      known ? origin_short_file(function, base)
 			    : origin_short_module(function->module));
 	if (line && known)
 		buffer_printf(out, ":%u", line);

@@ -4,8 +4,17 @@
  * order, so each message is built in a scratch buffer and streamed out. Strings
  * are numbered as they are first used and follow at the end; 0 must be "".
  * Locations are the recording's frames, functions its functions, ids plus one
- * (0 means none). The last sample type is the one that pprof shows: wall. */
+ * (0 means none). The last sample type is the one that pprof shows: wall.
+ *
+ * A frame with a site is a location with an address, whose lines are all the
+ * functions there, so in a stack it stands for the frames that were inlined
+ * around it too. Addresses are those of the process in which a module was first
+ * seen. The first mapping is the program, the modules' follow, then those of
+ * functions that only name a library. All are said to have their names, lest
+ * pprof throws them away and looks for its own. */
 #include "format/format.h"
+
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -31,8 +40,22 @@ enum { /* Profile */
 enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
-enum { MAPPING_ID = 1, MAPPING_FILENAME = 5, MAPPING_HAS_FUNCTIONS = 7 };
-enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4 };
+enum { /* Mapping */
+       MAPPING_ID = 1,
+       MAPPING_START = 2,
+       MAPPING_LIMIT = 3,
+       MAPPING_OFFSET = 4,
+       MAPPING_FILENAME = 5,
+       MAPPING_BUILD_ID = 6,
+       MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_INLINED = 10,
+};
+enum { /* Location */
+       LOCATION_ID = 1,
+       LOCATION_MAPPING = 2,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+};
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum {
 	FUNCTION_ID = 1,
@@ -43,15 +66,19 @@ enum {
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
+/* What is wrong with a stack. */
+#define FLAWS                                                             \
+	(STATE_TORN | STATE_UNREADABLE | STATE_TRUNCATED | STATE_BROKEN | \
+	 STATE_UNMERGED)
 /* States that are told apart; the rest is how the sample was taken. */
-#define STATES                                                               \
-	(STATE_ON_CPU | STATE_GIL | STATE_GIL_WAIT | STATE_GC | STATE_TORN | \
-	 STATE_UNREADABLE | STATE_TRUNCATED)
+#define STATES (STATE_ON_CPU | STATE_GIL | STATE_GIL_WAIT | STATE_GC | FLAWS)
 
 struct pprof {
 	struct profile *profile;
 	struct sink *sink;
-	struct intern strings, mappings; /* a mapping's id is its index + 1 */
+	struct intern strings;
+	struct intern mappings; /* that are no modules; the first: program */
+	bool *used;		/* by frame: some sample has it */
 	struct buffer message, inner; /* scratch: one level of nesting each */
 	uint64_t sample_ns;
 };
@@ -135,7 +162,11 @@ static const char *flaw(uint32_t state)
 {
 	if (state & STATE_TORN)
 		return "torn";
-	return state & STATE_UNREADABLE ? "unreadable" : "truncated";
+	if (state & STATE_UNREADABLE)
+		return "unreadable";
+	if (state & STATE_UNMERGED)
+		return "unmerged";
+	return state & STATE_BROKEN ? "broken" : "truncated";
 }
 
 static void add_labels(struct pprof *w, const struct census_entry *e)
@@ -147,8 +178,19 @@ static void add_labels(struct pprof *w, const struct census_entry *e)
 	add_label(w, "tid", NULL, t->tid);
 	add_label(w, "pid", NULL, reader_process(r, t->process)->pid);
 	add_label(w, "state", label_state_name(label_state(e->state)), 0);
-	if (e->state & (STATE_TORN | STATE_UNREADABLE | STATE_TRUNCATED))
+	if (e->state & FLAWS)
 		add_label(w, "stack", flaw(e->state), 0);
+}
+
+/* The node that called the code of this one: inlined calls are passed over. */
+static uint32_t caller_of(const struct reader *r, uint32_t node)
+{
+	uint32_t site = reader_frame(r, reader_node(r, node).frame).site;
+	uint32_t n = site == ID_NONE ? 1 : reader_site_depth(r, site);
+
+	for (; n && node != ID_NONE; n--)
+		node = reader_node(r, node).parent;
+	return node;
 }
 
 /* Location ids, innermost first. The id behind the last frame's is that of the
@@ -159,9 +201,12 @@ static void add_locations(struct pprof *w, uint32_t node)
 
 	if (node == ID_NONE)
 		buffer_add_varint(&w->inner, (uint64_t)reader_frames(r) + 1);
-	for (; node != ID_NONE; node = reader_node(r, node).parent)
-		buffer_add_varint(&w->inner,
-				  (uint64_t)reader_node(r, node).frame + 1);
+	for (; node != ID_NONE; node = caller_of(r, node)) {
+		uint32_t frame = reader_node(r, node).frame;
+
+		w->used[frame] = true;
+		buffer_add_varint(&w->inner, (uint64_t)frame + 1);
+	}
 	add_message(&w->message, SAMPLE_LOCATION, &w->inner);
 }
 
@@ -191,14 +236,19 @@ static int add_samples(struct pprof *w, struct error *err)
 	return status;
 }
 
+static void add_line(struct pprof *w, uint64_t function, uint32_t line)
+{
+	add_number(&w->inner, LINE_FUNCTION, function);
+	add_number(&w->inner, LINE_LINE, line);
+	add_message(&w->message, LOCATION_LINE, &w->inner);
+}
+
 static void add_location(struct pprof *w, uint64_t id, uint64_t mapping,
 			 uint64_t function, uint32_t line)
 {
 	add_number(&w->message, LOCATION_ID, id);
 	add_number(&w->message, LOCATION_MAPPING, mapping);
-	add_number(&w->inner, LINE_FUNCTION, function);
-	add_number(&w->inner, LINE_LINE, line);
-	add_message(&w->message, LOCATION_LINE, &w->inner);
+	add_line(w, function, line);
 	add_message(&w->sink->out, PROFILE_LOCATION, &w->message);
 }
 
@@ -221,11 +271,57 @@ static void add_function(struct pprof *w, uint64_t id,
 static uint64_t mapping_of(struct pprof *w, const struct function_info *f)
 {
 	const struct reader *r = w->profile->reader;
-	const char *file = f->module;
+	uint32_t i;
 
-	if (!*file)
-		file = reader_processes(r) ? reader_process(r, 0)->exe : "";
-	return (uint64_t)intern_string(&w->mappings, file) + 1;
+	if (!*f->module)
+		return 1;
+	i = intern_string(&w->mappings, f->module);
+	return i ? (uint64_t)reader_modules(r) + i + 1 : 1;
+}
+
+static uint64_t mapping_of_site(const struct site_info *site)
+{
+	return site->module == ID_NONE ? 0 : (uint64_t)site->module + 2;
+}
+
+static uint64_t address_of(const struct reader *r, const struct site_info *site)
+{
+	return site->module == ID_NONE
+		       ? site->address
+		       : site->address + reader_module(r, site->module)->bias;
+}
+
+static void add_site_location(struct pprof *w, uint64_t id,
+			      const struct frame_info *frame)
+{
+	const struct reader *r = w->profile->reader;
+	struct site_info site = reader_site(r, frame->site);
+	uint32_t depth = reader_site_depth(r, frame->site);
+
+	add_number(&w->message, LOCATION_ID, id);
+	add_number(&w->message, LOCATION_MAPPING, mapping_of_site(&site));
+	add_number(&w->message, LOCATION_ADDRESS, address_of(r, &site));
+	add_line(w, (uint64_t)frame->function + 1, frame->line);
+	for (uint32_t i = 1; i < depth; i++) {
+		uint32_t line, function = reader_site_function(r, frame->site,
+							       i, &line);
+
+		add_line(w, (uint64_t)function + 1, line);
+	}
+	add_message(&w->sink->out, PROFILE_LOCATION, &w->message);
+}
+
+static void add_frame(struct pprof *w, uint32_t id)
+{
+	const struct reader *r = w->profile->reader;
+	struct frame_info f = reader_frame(r, id);
+
+	if (f.site != ID_NONE)
+		add_site_location(w, (uint64_t)id + 1, &f);
+	else
+		add_location(w, (uint64_t)id + 1,
+			     mapping_of(w, reader_function(r, f.function)),
+			     (uint64_t)f.function + 1, f.line);
 }
 
 static int add_frames(struct pprof *w)
@@ -241,11 +337,8 @@ static int add_frames(struct pprof *w)
 		status = sink_drain(w->sink);
 	}
 	for (uint32_t i = 0; i < n_frames && !status; i++) {
-		struct frame_info f = reader_frame(r, i);
-
-		add_location(w, (uint64_t)i + 1,
-			     mapping_of(w, reader_function(r, f.function)),
-			     (uint64_t)f.function + 1, f.line);
+		if (w->used[i])
+			add_frame(w, i);
 		status = sink_drain(w->sink);
 	}
 	if (w->profile->no_stack) {
@@ -257,16 +350,43 @@ static int add_frames(struct pprof *w)
 	return status;
 }
 
+/* The end of every mapping: its file, and that it is symbolised. */
+static void end_mapping(struct pprof *w, const char *file)
+{
+	add_number(&w->message, MAPPING_FILENAME, string(w, file));
+	for (int has = 0; has < 3; has++) /* functions, files, lines */
+		add_number(&w->message, MAPPING_HAS_FUNCTIONS + has, 1);
+	add_message(&w->sink->out, PROFILE_MAPPING, &w->message);
+}
+
+static void add_name_mapping(struct pprof *w, uint32_t i)
+{
+	uint64_t before = i ? reader_modules(w->profile->reader) : 0;
+
+	add_number(&w->message, MAPPING_ID, before + i + 1);
+	end_mapping(w, intern_text(&w->mappings, i));
+}
+
+static void add_module_mapping(struct pprof *w, uint32_t i)
+{
+	const struct module_info *m = reader_module(w->profile->reader, i);
+
+	add_number(&w->message, MAPPING_ID, (uint64_t)i + 2);
+	add_number(&w->message, MAPPING_START, m->start);
+	add_number(&w->message, MAPPING_LIMIT, m->end);
+	add_number(&w->message, MAPPING_OFFSET, m->start - m->bias);
+	add_number(&w->message, MAPPING_BUILD_ID, string(w, m->build_id));
+	add_number(&w->message, MAPPING_HAS_INLINED, 1);
+	end_mapping(w, m->path);
+}
+
 static void add_mappings(struct pprof *w)
 {
-	for (uint32_t i = 0; i < w->mappings.count; i++) {
-		add_number(&w->message, MAPPING_ID, (uint64_t)i + 1);
-		add_number(&w->message, MAPPING_FILENAME,
-			   string(w, intern_text(&w->mappings, i)));
-		for (int has = 0; has < 3; has++) /* functions, files, lines */
-			add_number(&w->message, MAPPING_HAS_FUNCTIONS + has, 1);
-		add_message(&w->sink->out, PROFILE_MAPPING, &w->message);
-	}
+	add_name_mapping(w, 0);
+	for (uint32_t i = 0; i < reader_modules(w->profile->reader); i++)
+		add_module_mapping(w, i);
+	for (uint32_t i = 1; i < w->mappings.count; i++)
+		add_name_mapping(w, i);
 }
 
 static int add_strings(struct pprof *w)
@@ -282,6 +402,11 @@ static int add_strings(struct pprof *w)
 	return status;
 }
 
+static const char *program_of(const struct reader *r)
+{
+	return reader_processes(r) ? reader_process(r, 0)->exe : "";
+}
+
 static int write_pprof(struct profile *p, const struct format_options *options,
 		       struct sink *sink, struct error *err)
 {
@@ -294,6 +419,8 @@ static int write_pprof(struct profile *p, const struct format_options *options,
 
 	(void)options;
 	sink_compress(sink);
+	intern_string(&w.mappings, program_of(p->reader));
+	w.used = xcalloc((size_t)reader_frames(p->reader) + 1, sizeof(bool));
 	add_header(&w);
 	status = add_samples(&w, err);
 	if (!status)
@@ -303,6 +430,7 @@ static int write_pprof(struct profile *p, const struct format_options *options,
 		status = add_strings(&w);
 	intern_release(&w.strings);
 	intern_release(&w.mappings);
+	free(w.used);
 	buffer_release(&w.message);
 	buffer_release(&w.inner);
 	return status;

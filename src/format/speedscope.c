@@ -150,8 +150,9 @@ static int add_frames(struct speedscope *s)
 
 		json_open(&s->json, NULL, '{');
 		json_string(&s->json, "name", f->name);
-		if (*f->file)
-			json_string(&s->json, "file", f->file);
+		if (*f->file || *f->module)
+			json_string(&s->json, "file",
+				    *f->file ? f->file : f->module);
 		if (f->line)
 			json_int(&s->json, "line", f->line);
 		json_close(&s->json);

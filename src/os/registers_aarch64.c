@@ -1,3 +1,4 @@
+#if defined(__aarch64__)
 #include <asm/perf_regs.h>
 #include <elf.h>
 #include <sys/ptrace.h>
@@ -33,3 +34,4 @@ int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 				       .lr = regs.regs[30] };
 	return 0;
 }
+#endif

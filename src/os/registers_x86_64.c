@@ -1,3 +1,4 @@
+#if defined(__x86_64__)
 #include <asm/perf_regs.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -35,3 +36,4 @@ int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 				       .r10 = regs.r10 };
 	return 0;
 }
+#endif

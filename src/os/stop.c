@@ -72,8 +72,11 @@ static int refusal(int code)
 	return code == ESRCH ? -ERR_GONE : -ERR_PERMISSION;
 }
 
-int stop_thread(struct stop *s, pid_t tid, struct cpu_registers *out)
+/* Ask a thread to stop, unless that was done before and it is late. */
+static int begin(struct stop *s, pid_t tid)
 {
+	if (s->pending && s->tid == tid)
+		return 0;
 	if (!stop_settle(s))
 		return -ERR_LIMIT;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
@@ -82,6 +85,15 @@ int stop_thread(struct stop *s, pid_t tid, struct cpu_registers *out)
 	s->pending = true;
 	s->signal = 0;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 0;
+}
+
+int stop_thread(struct stop *s, pid_t tid, struct cpu_registers *out)
+{
+	int status = begin(s, tid);
+
+	if (status < 0)
+		return status;
 	await(s);
 	if (!s->tid)
 		return -ERR_GONE;

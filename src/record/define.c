@@ -90,14 +90,28 @@ uint32_t define_function(struct definer *d, const struct function_info *info)
 }
 
 /* The keys of the map are as define_function() makes them. */
-void define_mark_files(const struct definer *d, bool *is_file)
+void define_each_file(struct definer *d, enum function_kind kind, bool *done,
+		      bool (*visit)(void *context,
+				    const struct function_info *function),
+		      void *context)
 {
+	struct map seen = MAP_INIT;
+
 	for (size_t i = 0; d->functions.mask && i <= d->functions.mask; i++) {
 		const struct map_slot *s = &d->functions.slots[i];
+		uint32_t file = (uint32_t)s->a;
+		uint64_t module = s->b >> 34;
+		struct function_info f = { .name = "", .kind = kind };
 
-		if (s->value != MAP_NONE && (s->b >> 32 & 3) == FUNCTION_PYTHON)
-			is_file[(uint32_t)s->a] = true;
+		if (s->value == MAP_NONE || (s->b >> 32 & 3) != kind ||
+		    done[file] || map_get(&seen, file, module) != MAP_NONE)
+			continue;
+		map_put(&seen, file, module, 0);
+		f.file = intern_text(&d->strings, file);
+		f.module = intern_text(&d->strings, (uint32_t)module);
+		done[file] = visit(context, &f);
 	}
+	map_release(&seen);
 }
 
 uint32_t define_frame(struct definer *d, uint32_t function, uint32_t line)

@@ -60,8 +60,13 @@ void define_process_end(struct definer *d, uint32_t process, uint64_t when,
 void define_thread_end(struct definer *d, uint32_t thread, uint64_t when);
 void define_marker(struct definer *d, const struct marker_info *info);
 
-/* Set is_file[string] for the file of every Python function. */
-void define_mark_files(const struct definer *d, bool *is_file);
+/* Visit the files that functions of this kind are in, each file and module
+ * once, until the visitor says that it has done with the file. `done` is by
+ * string. */
+void define_each_file(struct definer *d, enum function_kind kind, bool *done,
+		      bool (*visit)(void *context,
+				    const struct function_info *function),
+		      void *context);
 
 /* Append the rows that wait to be written; markers go by themselves. */
 void definer_flush(struct definer *d, struct buffer *out);

@@ -1,20 +1,27 @@
 #include "record/late.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "record/format.h"
+#include "record/table.h"
 
 struct late_names {
 	struct intern strings;
 	struct map functions; /* (name and file, module and line) */
+	uint32_t own_functions, own_symbols; /* of the file */
 };
 
-struct late_names *late_names_new(void)
+struct late_names *late_names_new(const struct tables *t)
 {
-	return xcalloc(1, sizeof(struct late_names));
+	struct late_names *late = xcalloc(1, sizeof(*late));
+
+	late->own_functions = t->n_functions;
+	late->own_symbols = t->n_symbols;
+	return late;
 }
 
 void late_names_free(struct late_names *late)
@@ -72,4 +79,59 @@ void late_symbols(struct late_names *late, struct tables *t, uint32_t site,
 			f.module = t->modules[info->module].path;
 		tables_add_symbol(t, site, function_id(late, t, &f), lines[i]);
 	}
+}
+
+/* A row of the strings, which continue those of the file. */
+static uint64_t add_string(struct table_writer *table, const char *text)
+{
+	size_t n = strlen(text);
+
+	table_add(table, TABLE_STRINGS, (uint64_t[]){ n, 0 });
+	buffer_add(&table->column[1], text, n);
+	return table->first + table->rows - 1;
+}
+
+static void encode_functions(const struct late_names *late,
+			     const struct tables *t, struct buffer *out)
+{
+	struct table_writer strings = { .first = t->n_strings };
+	struct table_writer functions = { .first = late->own_functions };
+	uint32_t n = late->own_functions + (uint32_t)late->functions.count;
+
+	for (uint32_t i = late->own_functions; i < n; i++) {
+		const struct function_info *f = &t->functions[i];
+		uint64_t name = add_string(&strings, f->name);
+		uint64_t file = add_string(&strings, f->file);
+
+		table_add(&functions, TABLE_FUNCTIONS,
+			  (uint64_t[]){ name, file, f->line, f->kind,
+					add_string(&strings, f->module) });
+	}
+	table_flush(&strings, TABLE_STRINGS, out);
+	table_flush(&functions, TABLE_FUNCTIONS, out);
+	table_release(&strings);
+	table_release(&functions);
+}
+
+void late_encode(const struct late_names *late, const struct tables *t,
+		 struct buffer *out)
+{
+	struct table_writer symbols = { 0 };
+
+	encode_functions(late, t, out);
+	for (uint32_t i = 0; i < t->n_sites; i++) {
+		const struct site_symbols *s = &t->site_symbols[i];
+
+		for (uint32_t k = 0;
+		     s->first >= late->own_symbols && k < s->count; k++) {
+			const struct site_symbol *symbol =
+				&t->symbols[s->first + k];
+
+			table_add(&symbols, TABLE_SYMBOLS,
+				  (uint64_t[]){ i, symbol->function,
+						symbol->line });
+		}
+	}
+	table_flush(&symbols, TABLE_SYMBOLS, out);
+	table_release(&symbols);
 }

@@ -248,6 +248,12 @@ struct input *reader_input(struct reader *r)
 	return r->input;
 }
 
+void reader_late_tables(const struct reader *r, struct buffer *out)
+{
+	if (r->late)
+		late_encode(r->late, &r->tables, out);
+}
+
 const char *reader_notice(const struct reader *r)
 {
 	return r->notice[0] ? r->notice : NULL;
@@ -349,6 +355,20 @@ uint32_t reader_site_depth(const struct reader *r, uint32_t id)
 	return n ? n : 1;
 }
 
+uint32_t reader_site_function(const struct reader *r, uint32_t id, uint32_t i,
+			      uint32_t *line)
+{
+	uint32_t at = r->tables.site_symbols[id].first + i;
+
+	*line = r->tables.symbols[at].line;
+	return r->tables.symbols[at].function;
+}
+
+bool reader_site_named(const struct reader *r, uint32_t id)
+{
+	return r->tables.site_symbols[id].count > 0;
+}
+
 uint32_t reader_unnamed_sites(const struct reader *r)
 {
 	uint32_t n = 0;
@@ -379,7 +399,7 @@ void reader_set_symbols(struct reader *r, uint32_t site,
 {
 	unresolve(&r->resolved, &r->tables);
 	if (!r->late)
-		r->late = late_names_new();
+		r->late = late_names_new(&r->tables);
 	late_symbols(r->late, &r->tables, site, functions, lines, n);
 }
 

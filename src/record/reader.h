@@ -55,6 +55,12 @@ uint32_t reader_sites(const struct reader *r);
 const struct module_info *reader_module(const struct reader *r, uint32_t id);
 struct site_info reader_site(const struct reader *r, uint32_t id);
 uint32_t reader_site_depth(const struct reader *r, uint32_t id);
+/* The i-th function of a site that has symbols, 0 being the innermost, and the
+ * line that is executed in it. */
+uint32_t reader_site_function(const struct reader *r, uint32_t id, uint32_t i,
+			      uint32_t *line);
+/* Whether it is known what is at a site. */
+bool reader_site_named(const struct reader *r, uint32_t id);
 
 /* Sites without a symbol: all of them when a recording broke off before their
  * names were looked up. Visit them, say what is there as to writer_symbol(),

@@ -2,6 +2,7 @@
 #ifndef PYROMETER_RECORD_READER_PRIVATE_H
 #define PYROMETER_RECORD_READER_PRIVATE_H
 
+#include "base/buffer.h"
 #include "record/input.h"
 #include "record/reader.h"
 
@@ -9,6 +10,9 @@
  * call it `name`. */
 int reader_open_source(struct reader **out, const struct source *source,
 		       const char *name, struct error *err);
+
+/* The names that were set since it was opened, as tables; maybe nothing. */
+void reader_late_tables(const struct reader *r, struct buffer *out);
 
 /* Where the reader's blocks come from. */
 struct input *reader_input(struct reader *r);

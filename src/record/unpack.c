@@ -36,6 +36,42 @@ static int unpack_block(struct input *in, const struct block_place *place,
 	return status ? status : take(context, payload, place->raw);
 }
 
+static int add_block(unpack_take *take, void *context, uint8_t kind,
+		     uint64_t when, const struct buffer *payload)
+{
+	unsigned char header[BLOCK_HEADER_SIZE];
+	struct block_header h = {
+		.kind = kind,
+		.stored = (uint32_t)payload->size,
+		.raw = (uint32_t)payload->size,
+		.hash = hash32(payload->data, payload->size),
+		.first = when,
+		.last = when,
+	};
+	int status;
+
+	block_header_put(header, &h);
+	status = take(context, header, sizeof(header));
+	return status ? status : take(context, payload->data, payload->size);
+}
+
+/* Names that the recording itself does not have. They build on all definitions
+ * before them: where one is damaged they would be too. */
+static int add_late(struct reader *r, const struct places *all,
+		    unpack_take *take, void *context)
+{
+	struct buffer tables = BUFFER_INIT;
+	uint64_t when = all->count ? all->items[all->count - 1].last : 0;
+	int status = 0;
+
+	reader_late_tables(r, &tables);
+	if (tables.size && tables.size <= LIMIT_RAW)
+		status = add_block(take, context, BLOCK_DEFINITIONS, when,
+				   &tables);
+	buffer_release(&tables);
+	return status;
+}
+
 /* The end of a recording that was finished, with offset 0 for "no index". */
 static int add_end(unpack_take *take, void *context)
 {
@@ -49,12 +85,14 @@ static int add_end(unpack_take *take, void *context)
 	return take(context, bytes, sizeof(bytes));
 }
 
-static int unpack_blocks(struct input *in, const struct places *all,
+static int unpack_blocks(struct reader *r, const struct places *all,
 			 unpack_take *take, void *context)
 {
+	struct input *in = reader_input(r);
+	int status;
+
 	for (size_t i = 0; i < all->count; i++) {
 		const struct block_place *place = &all->items[i];
-		int status;
 
 		if (place->kind == BLOCK_INDEX || place->kind == BLOCK_END)
 			continue;
@@ -62,7 +100,8 @@ static int unpack_blocks(struct input *in, const struct places *all,
 		if (status)
 			return status;
 	}
-	return all->ended ? add_end(take, context) : 0;
+	status = add_late(r, all, take, context);
+	return all->ended && !status ? add_end(take, context) : status;
 }
 
 int reader_unpack(struct reader *r, unpack_take *take, void *context)
@@ -76,7 +115,7 @@ int reader_unpack(struct reader *r, unpack_take *take, void *context)
 	status = take(context, header, sizeof(header));
 	places_by_hopping(&all, in);
 	if (!status)
-		status = unpack_blocks(in, &all, take, context);
+		status = unpack_blocks(r, &all, take, context);
 	places_release(&all);
 	return status;
 }

@@ -11,7 +11,8 @@
 typedef int unpack_take(void *context, const void *data, size_t size);
 
 /* Hand out a recording that says the same as the one that is read, without an
- * index. Damaged blocks stay damaged. */
+ * index; with the names that were set since it was opened. Damaged blocks stay
+ * damaged. */
 int reader_unpack(struct reader *r, unpack_take *take, void *context);
 
 #endif

@@ -217,17 +217,15 @@ void writer_marker(struct writer *w, const struct marker_info *info)
 }
 
 void writer_each_file(struct writer *w,
-		      void (*visit)(void *context, const char *file),
+		      bool (*visit)(void *context,
+				    const struct function_info *function),
 		      void *context)
 {
-	uint32_t n = w->definer.strings.count;
-	bool *is_file = xcalloc(n, sizeof(*is_file));
+	bool *done = xcalloc(w->definer.strings.count, sizeof(*done));
 
-	define_mark_files(&w->definer, is_file);
-	for (uint32_t i = 0; i < n; i++)
-		if (is_file[i])
-			visit(context, intern_text(&w->definer.strings, i));
-	free(is_file);
+	define_each_file(&w->definer, FUNCTION_PYTHON, done, visit, context);
+	define_each_file(&w->definer, FUNCTION_NATIVE, done, visit, context);
+	free(done);
 }
 
 void writer_source(struct writer *w, const char *file, const void *text,

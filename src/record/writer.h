@@ -57,10 +57,13 @@ void writer_process_end(struct writer *w, uint32_t process, uint64_t when,
 void writer_thread_end(struct writer *w, uint32_t thread, uint64_t when);
 void writer_marker(struct writer *w, const struct marker_info *info);
 
-/* Every file that a Python function has been defined in, once. The visitor may
- * call writer_source. */
+/* Every file that a function has been defined in, those of Python first. A file
+ * of native code may be in several modules: it is shown with each (`function`
+ * has no more than file, kind and module) until the visitor returns true. It
+ * may call writer_source. */
 void writer_each_file(struct writer *w,
-		      void (*visit)(void *context, const char *file),
+		      bool (*visit)(void *context,
+				    const struct function_info *function),
 		      void *context);
 
 /* The source text of a file that frames name (once per file). */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "os/process.h"
 #include "os/syscall.h"
+#include "os/trial.h"
 #include "record/writer.h"
 #include "sample/native_kernel.h"
 
@@ -39,7 +40,7 @@ enum register_source native_best_source(void)
 		return REGISTERS_SWITCH;
 	if (try_event(PERF_AT_CLOCK, NULL) == 0)
 		return REGISTERS_CLOCK;
-	return REGISTERS_STOP;
+	return trial_stop() ? REGISTERS_NONE : REGISTERS_STOP;
 }
 
 int native_check_source(enum register_source source, struct error *err)
@@ -55,6 +56,10 @@ int native_check_source(enum register_source source, struct error *err)
 			    "perf events are not permitted: sysctl "
 			    "kernel.perf_event_paranoid=2, and in a container "
 			    "a seccomp profile that has perf_event_open");
+	if (source == REGISTERS_STOP && trial_stop())
+		return fail(err, ERR_PERMISSION,
+			    "threads may not be stopped here (ptrace): in a "
+			    "container add the capability SYS_PTRACE");
 	return 0;
 }
 

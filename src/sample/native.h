@@ -46,6 +46,7 @@ struct native_kernel;
 
 struct native_options {
 	enum register_source source; /* REGISTERS_NONE: no native stacks */
+	bool refused;		     /* they were asked for */
 	bool kernel;		     /* the kernel's frames too */
 	bool internals;		     /* fold nothing */
 	pid_t own;		     /* a child of ours; see struct stop */
@@ -129,7 +130,12 @@ struct native {
 	struct error refusal;	     /* why */
 };
 
-/* The best source that is permitted: by trying on ourselves. */
+/* What to say when no source is permitted. */
+#define NATIVE_REFUSED                                                    \
+	"native stacks are not permitted here, only Python's are taken; " \
+	"'pyrometer doctor' tells what to change"
+
+/* The best source that is permitted, by trying; REGISTERS_NONE: none is. */
 enum register_source native_best_source(void);
 /* Whether a source is permitted; -ERR_PERMISSION with what to change. */
 int native_check_source(enum register_source source, struct error *err);

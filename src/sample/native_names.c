@@ -54,14 +54,19 @@ static void make_room(struct native_names *names, uint32_t count)
 static struct symbols *symbols_of(struct native_names *names, uint32_t module,
 				  const struct unwind_module_info *info)
 {
+	struct symbols **s;
+
 	make_room(names, module + 1);
+	s = &names->modules[module];
 	if (!names->tried[module]) {
 		names->tried[module] = true;
-		symbols_open(&names->modules[module],
-			     names->root[0] ? names->root : NULL, info->path,
-			     info->build_id, NULL);
+		/* The kernel tells paths of a process with another root as we
+		 * see them. */
+		if (!names->root[0] || symbols_open(s, names->root, info->path,
+						    info->build_id, NULL) < 0)
+			symbols_open(s, NULL, info->path, info->build_id, NULL);
 	}
-	return names->modules[module];
+	return *s;
 }
 
 /* "libfoo.so+0x1234", or the bare address. */

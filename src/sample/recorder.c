@@ -69,6 +69,8 @@ void recorder_new(struct recorder **out, int fd,
 		r->info.registers = options->native.source;
 		rider_insist(&r->sampler.rider);
 	}
+	if (options->native.refused)
+		snprintf(r->note, sizeof(r->note), "%s", NATIVE_REFUSED);
 	*out = r;
 }
 

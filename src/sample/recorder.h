@@ -30,8 +30,9 @@ struct recorder_options {
 	const char *const *threads; /* patterns for FILTER_THREADS */
 	size_t n_threads;
 	const char *command; /* the command line, for the recording */
-	/* Whether to put the text of a file into the recording; NULL: none. */
-	bool (*keeps_source)(const char *file);
+	/* Whether to put the text of a function's file into the recording, by
+	 * its file, kind and module; NULL: none. */
+	bool (*keeps_source)(const struct function_info *function);
 	/* Set by a signal handler: end in order. */
 	volatile sig_atomic_t *stop;
 	/* Called about five times a second; may be NULL. */

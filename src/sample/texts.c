@@ -13,7 +13,7 @@
 
 struct texts {
 	struct writer *writer;
-	bool (*keeps)(const char *file);
+	bool (*keeps)(const struct function_info *function);
 	pid_t pid;
 	size_t left; /* bytes that may still be added */
 	struct buffer path, text;
@@ -54,24 +54,28 @@ static bool read_text(struct texts *t, int fd)
 	return n > 0;
 }
 
-static void record_file(void *context, const char *file)
+static bool record_file(void *context, const struct function_info *function)
 {
 	struct texts *t = context;
+	const char *file = function->file;
 	int fd;
 
-	if (file[0] != '/' || !t->keeps(file))
-		return;
+	if (file[0] != '/' || !t->keeps(function))
+		return false;
 	fd = open_file(t, file);
 	if (fd < 0)
-		return;
+		return true;
 	if (read_text(t, fd)) {
 		writer_source(t->writer, file, t->text.data, t->text.size);
 		t->left -= t->text.size;
 	}
 	close(fd);
+	return true;
 }
 
-void texts_record(struct writer *w, bool (*keeps)(const char *file), pid_t pid)
+void texts_record(struct writer *w,
+		  bool (*keeps)(const struct function_info *function),
+		  pid_t pid)
 {
 	struct texts t = {
 		.writer = w, .keeps = keeps, .pid = pid, .left = ALL_MOST

@@ -33,7 +33,7 @@ void place_add(struct buffer *out, const struct places *places,
 			buffer_add_string(out, origin_short_module(f->module));
 		return;
 	}
-	buffer_add_string(out, origin_short_path(f->file, places->base));
+	buffer_add_string(out, origin_short_file(f, places->base));
 	if (!line)
 		line = f->line;
 	if (line)

@@ -22,6 +22,7 @@ struct view_request {
 	enum share_order order;
 	bool by_library;      /* view_top: not functions, but libraries */
 	const char *function; /* view_callers: whose */
+	const char *code;     /* view_asm: whose */
 };
 
 /* Returns 0, or a negative code when the recording cannot be read. */
@@ -34,5 +35,7 @@ view_render view_lines, view_lines_json;
 view_render view_threads, view_threads_json;
 /* Fail with -ERR_NOT_FOUND when no function with samples has that name. */
 view_render view_callers, view_callers_json;
+/* The same of native functions. */
+view_render view_asm, view_asm_json;
 
 #endif

@@ -5,10 +5,11 @@
  *   thread TAB state TAB ticks TAB frame RS frame RS ...   outermost first
  *
  * A frame is `name US file US first line US line` (US is byte 0x1f, RS 0x1e);
- * a name may hold any other byte. One of native code has behind that `US object
- * file US address in hexadecimal US build id`; without a name it has no symbol;
- * the file "[kernel]" makes it the kernel's, the file "^" says that it is
- * inlined into the frame before it. `state` is a number of enum sample_state. A
+ * a name may hold any other byte. Behind that may be `US kind US object file`
+ * (kind a number of enum function_kind) and, of native code with an address,
+ * `US address in hexadecimal US build id`; such a one has no symbol if it has
+ * no name, and is inlined into the frame before it if its object file is "^".
+ * `state` is a number of enum sample_state. A
  * thread is a name; it is made when it is first met, the first one is the main
  * thread. Ticks are 1 ms apart; each line has its ticks for itself, except that
  * a thread with a "&" before its name shares those of the line before it. A
@@ -33,7 +34,6 @@
 #define SOURCE_TAG "source\t"
 #define TOGETHER   16 /* threads at the same ticks, at most */
 #define INLINED	   8  /* functions at one address, at most */
-#define KERNEL	   "[kernel]"
 
 struct making {
 	struct writer *writer;
@@ -71,19 +71,22 @@ static uint32_t find_thread(struct making *m, const char *name)
 struct frame {
 	struct function_info function;
 	uint32_t line;
-	char *module, *address, *build_id;
+	char *address, *build_id;
 };
 
 static struct frame parse_frame(char *text)
 {
-	struct frame f = { .function.module = "" };
+	struct frame f = { 0 };
+	uint32_t kind;
 
 	f.function.name = next_field(&text, "\x1f");
 	f.function.file = next_field(&text, "\x1f");
 	f.function.line =
 		(uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
 	f.line = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
-	f.module = next_field(&text, "\x1f");
+	kind = (uint32_t)strtoul(next_field(&text, "\x1f"), NULL, 10);
+	f.function.kind = kind <= FUNCTION_MARK ? kind : FUNCTION_PYTHON;
+	f.function.module = next_field(&text, "\x1f");
 	f.address = next_field(&text, "\x1f");
 	f.build_id = next_field(&text, "\x1f");
 	return f;
@@ -91,7 +94,7 @@ static struct frame parse_frame(char *text)
 
 static uint32_t make_site(struct making *m, const struct frame *f)
 {
-	struct module_info module = { .path = f->module,
+	struct module_info module = { .path = f->function.module,
 				      .build_id = f->build_id,
 				      .bias = 0x7f0000000000,
 				      .start = 0x7f0000000000,
@@ -99,8 +102,7 @@ static uint32_t make_site(struct making *m, const struct frame *f)
 	struct site_info site = {
 		.module = writer_module(m->writer, &module),
 		.address = strtoull(f->address, NULL, 16),
-		.kind = strcmp(f->module, KERNEL) ? FUNCTION_NATIVE
-						  : FUNCTION_KERNEL,
+		.kind = f->function.kind,
 	};
 
 	return writer_site(m->writer, &site);
@@ -115,6 +117,7 @@ static uint32_t make_native_frame(struct making *m, const struct frame *frames,
 
 	for (uint32_t i = 0; i < n; i++) {
 		functions[i] = frames[n - 1 - i].function;
+		functions[i].module = NULL; /* the site's */
 		lines[i] = frames[n - 1 - i].line;
 	}
 	if (*functions[0].name)
@@ -129,7 +132,7 @@ static uint32_t make_frame(struct making *m, char **rest)
 	uint32_t n = 0;
 
 	frames[n++] = parse_frame(strsep(rest, "\x1e"));
-	if (!*frames[0].module)
+	if (!*frames[0].address)
 		return writer_frame(m->writer,
 				    writer_function(m->writer,
 						    &frames[0].function),

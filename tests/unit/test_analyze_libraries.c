@@ -79,7 +79,10 @@ static void test_lines_of_native_code(void **state)
 	assert_int_equal(lines.files[0].n_lines, 2);
 	assert_int_equal(lines.files[0].lines[1].number, 7);
 	assert_int_equal(lines.files[0].lines[1].flat.samples, 50);
-	assert_false(lines.files[0].library);
+	for (uint32_t i = 0; i < lines.n_files; i++)
+		assert_int_equal(lines.files[i].library,
+				 strstr(lines.files[i].file, "numpy") != NULL);
+	assert_int_equal(lines.n_files, 3);
 	arena_release(&arena);
 	fake_end(&f);
 }

@@ -78,6 +78,18 @@ static void test_native_libraries(void **state)
 			assert_string_equal(user[i], "the user's");
 }
 
+static void test_headers_are_no_own_code(void **state)
+{
+	struct function_info f = { "f", "/usr/include/c++/12/vector", 1,
+				   FUNCTION_NATIVE, "/app/fast.so" };
+
+	assert_true(origin_is_library(&f));
+	f.file = "/home/u/.cargo/registry/src/regex/src/lib.rs";
+	assert_true(origin_is_library(&f));
+	f.file = "/app/src/fast.h";
+	assert_false(origin_is_library(&f));
+}
+
 static void check_package(const char *file, const char *package)
 {
 	struct function_info f = { "f", file, 1, FUNCTION_PYTHON, "" };
@@ -103,7 +115,14 @@ static void test_packages(void **state)
 	check_native_package("/usr/lib/x86_64-linux-gnu/libc.so.6", "libc");
 	check_native_package("/v/lib/python3.8/site-packages/numpy.libs/a.so",
 			     "numpy");
-	check_native_package("", "native");
+	check_native_package("/p/lib/libpython3.11.so.1.0", "libpython3.11");
+	check_native_package("/usr/bin/python3.12", "python3.12");
+	check_native_package("/usr/lib/python3.12/lib-dynload/"
+			     "_json.cpython-312-x86_64-linux-gnu.so",
+			     "_json");
+	check_native_package("[vdso]", "[vdso]");
+	check_native_package("/v/lib/python3.8/site-packages/_x.abi3.so", "_x");
+	check_native_package("", "");
 	check_package("/usr/lib/python3.12/json/decoder.py", "json");
 	check_package("/usr/lib/python3.12/threading.py", "threading");
 	check_package("/v/lib/python3.8/site-packages/numpy/core/x.py",
@@ -125,6 +144,11 @@ static void test_short_paths(void **state)
 			    "x/app.py");
 	assert_string_equal(origin_short_path("<string>", 8), "<string>");
 	assert_string_equal(origin_short_path("/a", 8), "/a");
+	assert_string_equal(origin_short_path("/build/x/src/fast.c", 3),
+			    "src/fast.c");
+	assert_string_equal(origin_short_path("/fast.rs", 3), "fast.rs");
+	assert_string_equal(origin_short_path("../src/fast.c", 3),
+			    "../src/fast.c");
 	assert_string_equal(origin_short_module("/usr/lib/libc.so.6"),
 			    "libc.so.6");
 	assert_string_equal(origin_short_module(
@@ -153,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library_paths),
 		cmocka_unit_test(test_native_libraries),
+		cmocka_unit_test(test_headers_are_no_own_code),
 		cmocka_unit_test(test_packages),
 		cmocka_unit_test(test_short_paths),
 		cmocka_unit_test(test_base_is_what_user_files_share),

@@ -139,6 +139,35 @@ static void test_few_threads_stay_apart(void **state)
 	fake_end(&f);
 }
 
+/* Waiting in C is waiting in the Python code that called it; what never ran
+ * Python is where it is. */
+static void test_places_are_not_in_libraries(void **state)
+{
+	struct fake f = fake_begin();
+	struct arena arena = ARENA_INIT;
+	uint32_t main = fake_thread(&f, 0, 100, "MainThread");
+	uint32_t pool = fake_thread(&f, 0, 101, "pool");
+	struct threads t;
+	struct tally tally;
+
+	fake_run(&f, main,
+		 fake_stack(&f, "main;wait;sem_wait+16@/usr/lib/libc.so.6;"
+				"futex+32@/usr/lib/libc.so.6"),
+		 10);
+	fake_run(&f, pool,
+		 fake_stack(&f, "clone+48@/usr/lib/libc.so.6;"
+				"dgemm+64@/usr/lib/libblas.so"),
+		 9);
+	fake_profile(&f, NULL);
+	assert_int_equal(tally_count(&tally, f.profile, &arena, NULL), 0);
+	threads_count(&t, f.profile, &tally, &arena);
+	assert_int_equal(t.rows[0].top, fake_function(&f, "wait"));
+	assert_int_equal(t.rows[0].top_samples, 10);
+	assert_int_equal(t.rows[1].top, fake_function(&f, "dgemm"));
+	arena_release(&arena);
+	fake_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_io_is_not_idle),
 		cmocka_unit_test(test_pools_become_groups),
 		cmocka_unit_test(test_few_threads_stay_apart),
+		cmocka_unit_test(test_places_are_not_in_libraries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

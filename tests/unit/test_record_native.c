@@ -1,6 +1,7 @@
 /* Modules, sites and symbols: written, read back, and resolved into frames. */
 #include <stdio.h>
 
+#include "record/unpack.h"
 #include "test_record_support.h"
 
 #define LIBRARY "/usr/lib/libfoo.so.1"
@@ -283,6 +284,39 @@ static void test_names_that_come_late(void **state)
 	end(&t);
 }
 
+static int take_bytes(void *context, const void *data, size_t size)
+{
+	buffer_add(context, data, size);
+	return 0;
+}
+
+/* The page of the viewer gets a copy, which must have late names too. */
+static void test_copies_have_late_names(void **state)
+{
+	struct recording t;
+	struct buffer copy = BUFFER_INIT;
+	struct reader *original;
+
+	begin(&t);
+	for (uint32_t i = 0; i < 3; i++)
+		see(&t, i, add_node(&t, t.root, add_site(&t, 0x10 + 0x10 * i)));
+	assert_int_equal(writer_flush(t.w, NULL), 0);
+	open_it(&t);
+	reader_each_site(t.r, name_late, t.r);
+	reader_resolve(t.r);
+	assert_int_equal(reader_unpack(t.r, take_bytes, &copy), 0);
+	original = t.r;
+	assert_int_equal(reader_open_memory(&t.r, copy.data, copy.size, NULL),
+			 0);
+	check_sound(t.r);
+	assert_string_equal(stack_at(&t, 1), "main:3>sum:32>add:4");
+	assert_string_equal(stack_at(&t, 2), "main:3>libfoo.so.1+0x30:0");
+	assert_int_equal(reader_functions(t.r), reader_functions(original));
+	reader_free(original);
+	buffer_release(&copy);
+	end(&t);
+}
+
 static void test_counts_of_native_samples(void **state)
 {
 	struct recording_info info = { .native = 1000,
@@ -301,6 +335,49 @@ static void test_counts_of_native_samples(void **state)
 	end(&t);
 }
 
+struct visits {
+	struct writer *w;
+	char text[256];
+};
+
+/* Takes files of native code, not those of Python. */
+static bool visit_file(void *context, const struct function_info *f)
+{
+	struct visits *v = context;
+	size_t n = strlen(v->text);
+
+	snprintf(v->text + n, sizeof(v->text) - n, "%d %s %s;", f->kind,
+		 f->file, f->module);
+	if (f->kind == FUNCTION_PYTHON)
+		return false;
+	writer_source(v->w, f->file, "int x;\n", 7);
+	return true;
+}
+
+static void test_files_of_native_code(void **state)
+{
+	struct function_info f = { .name = "a", .file = "/src/a.c" };
+	struct visits v = { 0 };
+	struct recording t;
+	uint32_t line = 1;
+
+	begin(&t);
+	v.w = t.w;
+	add_site(&t, 1);
+	add_site(&t, 2);
+	writer_symbol(t.w, 0, &f, &line, 1);
+	f.name = "b";
+	f.module = "/other.so";
+	writer_symbol(t.w, 1, &f, &line, 1);
+	writer_each_file(t.w, visit_file, &v);
+	finish(&t);
+	/* Python first, and the C file only until it was taken. */
+	if (strcmp(v.text, "0 /a.py ;1 /src/a.c " LIBRARY ";"))
+		assert_string_equal(v.text, "0 /a.py ;1 /src/a.c /other.so;");
+	assert_string_equal(reader_source(t.r, "/src/a.c", NULL), "int x;\n");
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,7 +388,9 @@ int main(void)
 		cmocka_unit_test(test_more_inlined_than_fit),
 		cmocka_unit_test(test_without_symbols_there_is_an_address),
 		cmocka_unit_test(test_names_that_come_late),
+		cmocka_unit_test(test_copies_have_late_names),
 		cmocka_unit_test(test_counts_of_native_samples),
+		cmocka_unit_test(test_files_of_native_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

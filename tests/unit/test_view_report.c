@@ -7,11 +7,12 @@
 
 #define HOSTILE "ev\033[2Jil\n\xe2\x80\xae\x7f"
 
-static view_render *const text_views[] = { view_tree, view_top, view_lines,
-					   view_threads, view_callers };
+static view_render *const text_views[] = { view_tree,	 view_top,
+					   view_lines,	 view_threads,
+					   view_callers, view_asm };
 static view_render *const json_views[] = {
 	view_tree_json,	   view_top_json,     view_lines_json,
-	view_threads_json, view_callers_json,
+	view_threads_json, view_callers_json, view_asm_json,
 };
 
 #define VIEWS (sizeof(text_views) / sizeof(text_views[0]))
@@ -25,7 +26,8 @@ static void record_program(struct fake *f)
 		fake_stack(f,
 			   "main:2;loads@/usr/lib/python3.12/json/__init__.py;"
 			   "decode@/usr/lib/python3.12/json/decoder.py");
-	uint32_t bad = fake_stack(f, "main;" HOSTILE "@/app/" HOSTILE);
+	uint32_t bad = fake_stack(f, "main;" HOSTILE "@/app/" HOSTILE
+				     ";" HOSTILE "+64@/app/" HOSTILE ".so");
 
 	writer_source(f->writer, "/app/a.py", "def main():\n\thot()\n\033[1m\n",
 		      strlen("def main():\n\thot()\n\033[1m\n"));
@@ -44,7 +46,8 @@ static struct view_request request_for(struct fake *f,
 {
 	return (struct view_request){ .profile = fake_profile(f, NULL),
 				      .style = style,
-				      .function = "main" };
+				      .function = "main",
+				      .code = "ev*" };
 }
 
 /* Nothing but what a terminal shows, no line too long. */
@@ -170,7 +173,7 @@ static void test_nothing_to_show(void **state)
 	struct view_style style = { 80, false, true };
 	struct view_request r = request_for(&f, &style);
 
-	for (size_t i = 0; i + 1 < VIEWS; i++) {
+	for (size_t i = 0; i + 2 < VIEWS; i++) {
 		buffer_reset(&out);
 		assert_int_equal(text_views[i](&out, &r, NULL), 0);
 		assert_non_null(strstr(buffer_text(&out), "no samples"));
@@ -197,7 +200,30 @@ static void test_unknown_function_is_an_error(void **state)
 	assert_int_equal(view_callers(&out, &r, &err), -ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "'nowhere'"));
 	assert_int_equal(view_callers_json(&out, &r, &err), -ERR_NOT_FOUND);
+	r.code = "main"; /* is Python */
+	assert_int_equal(view_asm(&out, &r, &err), -ERR_NOT_FOUND);
+	assert_int_equal(view_asm_json(&out, &r, &err), -ERR_NOT_FOUND);
 	assert_int_equal(out.size, 0);
+	buffer_release(&out);
+	fake_end(&f);
+}
+
+/* By library, hostile names included. */
+static void test_libraries_fit_too(void **state)
+{
+	struct fake f = fake_begin();
+	struct buffer out = BUFFER_INIT;
+
+	record_program(&f);
+	for (int width = 40; width <= 160; width += 30) {
+		struct view_style style = { width, false, false };
+		struct view_request r = request_for(&f, &style);
+
+		r.by_library = true;
+		buffer_reset(&out);
+		assert_int_equal(view_top(&out, &r, NULL), 0);
+		check_text(buffer_text(&out), &style);
+	}
 	buffer_release(&out);
 	fake_end(&f);
 }
@@ -211,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_summary_names_the_place),
 		cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_unknown_function_is_an_error),
+		cmocka_unit_test(test_libraries_fit_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
