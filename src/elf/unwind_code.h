@@ -3,7 +3,7 @@
 #define PYROMETER_ELF_UNWIND_CODE_H
 
 #include "elf/unwind.h"
-#include "elf/unwind_module.h"
+#include "elf/unwind_table.h"
 
 struct code_module {
 	struct unwind_module_info info;

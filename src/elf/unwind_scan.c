@@ -5,6 +5,7 @@
 #include "elf/x86_instruction.h"
 
 #define WORDS_MAX   512	      /* between a frame and its caller's */
+#define READS_MAX   64	      /* of code, for one caller */
 #define KNOWN_MAX   4096      /* frames; then all are forgotten */
 #define FRAME_MAX   (1 << 20) /* from one frame pointer to the next */
 #define ENTRY_BYTES 64	      /* of the code that a program begins with */
@@ -61,13 +62,17 @@ enum proof { NOTHING, DOUBT, CALLER, FIRST };
 
 /* What a word on the stack is. A return address that does not prove itself is a
  * doubt: the first frame, behind it, is not the caller then. */
-static enum proof prove(const struct scan *s, uint64_t pc, uint64_t begin)
+static enum proof prove(struct scan *s, uint64_t pc, uint64_t begin)
 {
 	const struct code_region *region = code_find(s->code, pc);
 	struct site site;
 
-	if (!region || region->module == UNWIND_NO_MODULE ||
-	    memory_read(s->memory, pc - CALL_BYTES, &site, sizeof(site)))
+	if (!region || region->module == UNWIND_NO_MODULE)
+		return NOTHING;
+	if (!s->reads_left)
+		return DOUBT;
+	s->reads_left--;
+	if (memory_read(s->memory, pc - CALL_BYTES, &site, sizeof(site)))
 		return NOTHING;
 	if (is_first(s->code->modules[region->module], &site, pc))
 		return FIRST;
@@ -76,7 +81,7 @@ static enum proof prove(const struct scan *s, uint64_t pc, uint64_t begin)
 	return x86_ends_in_call(site.before, CALL_BYTES) ? DOUBT : NOTHING;
 }
 
-static enum proof look(const struct scan *s, const struct walk_frame *frame,
+static enum proof look(struct scan *s, const struct walk_frame *frame,
 		       uint64_t begin, uint32_t words, uint64_t *pc)
 {
 	if (!walk_read(s->stack, frame->sp + words * UINT64_C(8), pc))
@@ -85,7 +90,7 @@ static enum proof look(const struct scan *s, const struct walk_frame *frame,
 }
 
 /* What was found once is likely to be there again. */
-static enum proof search(const struct scan *s, const struct walk_frame *frame,
+static enum proof search(struct scan *s, const struct walk_frame *frame,
 			 uint32_t *words, uint64_t *pc)
 {
 	uint64_t begin = begin_of(s, frame->pc - 1);
@@ -112,6 +117,7 @@ bool scan_find(struct scan *s, const struct walk_frame *frame,
 
 	if (frame->sp % 8)
 		return false;
+	s->reads_left = READS_MAX;
 	proof = search(s, frame, &words, &caller->pc);
 	if (proof <= DOUBT)
 		return false;
@@ -126,9 +132,8 @@ bool scan_find(struct scan *s, const struct walk_frame *frame,
 }
 
 /* What the return address is if the frame pointer is `fp`. */
-static enum proof try_pointer(const struct scan *s,
-			      const struct unwind_rule *rule, uint64_t begin,
-			      uint64_t fp)
+static enum proof try_pointer(struct scan *s, const struct unwind_rule *rule,
+			      uint64_t begin, uint64_t fp)
 {
 	uint64_t cfa = fp + (uint64_t)(int64_t)rule->cfa_offset, pc, next;
 
@@ -167,11 +172,12 @@ uint64_t scan_frame_pointer(struct scan *s, const struct walk_frame *frame,
 
 	if (rule->cfa != CFA_IS || rule->ra != SAVED_AT_CFA || frame->sp % 8)
 		return 0;
+	s->reads_left = READS_MAX;
 	if (known < WORDS_MAX &&
 	    try_pointer(s, rule, begin, frame->sp + known * UINT64_C(8)) !=
 		    NOTHING)
 		return frame->sp + known * UINT64_C(8);
-	for (uint32_t i = 0; i < WORDS_MAX; i++) {
+	for (uint32_t i = 0; i < WORDS_MAX && s->reads_left; i++) {
 		uint64_t fp = frame->sp + i * UINT64_C(8);
 		enum proof proof = try_pointer(s, rule, begin, fp);
 

@@ -20,6 +20,7 @@ struct scan {
 	struct walk_stack *stack;
 	/* (pc, stack pointer) -> words to the return address */
 	struct map known;
+	unsigned reads_left; /* of code, in this search */
 };
 
 /* The caller of the frame: its pc and stack pointer, the frame pointer as it

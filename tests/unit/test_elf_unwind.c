@@ -84,20 +84,19 @@ static void test_calls_are_found(void **state)
 	struct native_frame frames[FRAMES_MAX];
 	struct child *c = start();
 	enum unwind_end why;
-	uint32_t n = walk(c, frames, FRAMES_MAX, &why), calls = 0;
+	uint32_t n = walk(c, frames, FRAMES_MAX, &why), same = 0;
 
 	(void)state;
 	assert_int_equal(why, UNWIND_ROOT);
 	assert_int_equal(frames[0].pc, c->regs.pc);
 	assert_false(frames[0].is_return);
 	for (uint32_t i = 1; i < n; i++) {
-		uint64_t into = frames[i].pc - (uintptr_t)descend;
-
-		calls += into < 200;
+		same += frames[i].pc == frames[i - 1].pc;
 		assert_true(frames[i].is_return);
 		assert_true(frames[i].sp > frames[i - 1].sp);
 	}
-	assert_int_equal(calls, DEPTH + 1);
+	/* All but the innermost wait for the same call. */
+	assert_int_equal(same, DEPTH - 1);
 	end(c);
 }
 
@@ -112,8 +111,8 @@ static void test_module_is_told(void **state)
 
 	(void)state;
 	process_exe(getpid(), exe);
-	for (uint32_t i = 0; i < n; i++)
-		if (frames[i].pc - (uintptr_t)descend < 200)
+	for (uint32_t i = 1; i < n; i++)
+		if (frames[i].pc == frames[i - 1].pc)
 			m = unwinder_module(c->unwinder, frames[i].module);
 	assert_non_null(m);
 	assert_string_equal(m->path, exe);

@@ -3,7 +3,7 @@
  * that it needs no sections. What has no .eh_frame_hdr is indexed by a scan.
  * .debug_frame is a section for debuggers, in what was built without tables for
  * exceptions (musl); a file can have both, each for other functions. */
-#include "elf/unwind_module.h"
+#include "elf/unwind_table.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "elf/eh_frame_rows.h"
 
-#define SECTION_MAX (512u << 20) /* bytes that are copied of a file */
+#define SECTION_MAX (128u << 20) /* bytes that are copied of a file */
 #define ROWS_MAX    (8u << 20)	 /* kept of a module: 192 MB */
 
 struct unwind_table {

@@ -1,7 +1,7 @@
 /* The unwind rules of one object file. Functions are understood when they are
  * first asked for, and kept. Addresses are those of the file. */
-#ifndef PYROMETER_ELF_UNWIND_MODULE_H
-#define PYROMETER_ELF_UNWIND_MODULE_H
+#ifndef PYROMETER_ELF_UNWIND_TABLE_H
+#define PYROMETER_ELF_UNWIND_TABLE_H
 
 #include "elf/module.h"
 #include "elf/unwind_rule.h"
