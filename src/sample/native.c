@@ -1,10 +1,10 @@
 #include "sample/native.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,10 +17,11 @@
 #include "record/writer.h"
 #include "sample/native_kernel.h"
 
-#define LIST_EVERY  20000000u  /* ns between looks at how many threads */
-#define RELIST	    500000000u /* ns after which they are listed anyway */
-#define THREADS_MAX 32768
-#define FRAMES_MAX  8192
+#define LIST_EVERY    20000000u	 /* ns between looks at how many threads */
+#define RELIST	      500000000u /* ns after which they are listed anyway */
+#define THREADS_MAX   32768
+#define FRAMES_MAX    8192
+#define FILES_RESERVE 64
 
 /* ---- sources ---- */
 
@@ -61,18 +62,6 @@ int native_check_source(enum register_source source, struct error *err)
 			    "threads may not be stopped here (ptrace): in a "
 			    "container add the capability SYS_PTRACE");
 	return 0;
-}
-
-/* A file or two per thread: take as many as we may have. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) ||
-	    limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* ---- begin and end ---- */
@@ -116,7 +105,7 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	n->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	raise_file_limit();
+	n->files_end = process_raise_files() - FILES_RESERVE;
 	status = unwinder_new(&n->unwinder, pid, memory, err);
 	if (status < 0) {
 		native_free(n);
@@ -182,6 +171,21 @@ void native_free(struct native *n)
 
 /* A thread whose event cannot be opened has no native stack; the first reason
  * is kept for the recording's note. */
+static const struct error files_error = {
+	ERR_LIMIT, "too many open files, some for each thread (ulimit -n)"
+};
+
+static void refuse(struct native *n, struct native_thread *t,
+		   const struct error *why)
+{
+	t->refused = true;
+	n->n_refused++;
+	if (!n->refusal.code)
+		n->refusal = *why;
+	perf_event_close(&t->event);
+	os_thread_release(&t->os);
+}
+
 static void watch(struct native *n, struct native_thread *t)
 {
 	enum perf_kind kind = n->options.source == REGISTERS_SWITCH
@@ -196,11 +200,10 @@ static void watch(struct native *n, struct native_thread *t)
 				 n->options.kernel && kind == PERF_AT_SWITCH,
 				 &err);
 	t->refused = status < 0;
-	if (status == 0 || status == -ERR_GONE)
-		return;
-	n->n_refused++;
-	if (!n->refusal.code)
-		n->refusal = err;
+	if (status < 0 && status != -ERR_GONE)
+		refuse(n, t, &err);
+	else if (t->event.fd >= n->files_end)
+		refuse(n, t, &files_error);
 }
 
 static struct native_thread *new_thread(pid_t tid)
@@ -217,6 +220,19 @@ static struct native_thread *new_thread(pid_t tid)
 	return t;
 }
 
+/* Events tell all but what a sleeper sleeps in. */
+static int open_thread(const struct native *n, struct native_thread *t)
+{
+	char path[96];
+
+	if (n->options.source == REGISTERS_STOP)
+		return os_thread_open(&t->os, n->pid, t->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)n->pid,
+		 (int)t->tid);
+	t->os.syscall_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return t->os.syscall_fd < 0 ? -ERR_GONE : 0;
+}
+
 static void add_thread(struct native *n, pid_t tid)
 {
 	struct native_thread *t;
@@ -224,11 +240,14 @@ static void add_thread(struct native *n, pid_t tid)
 	if (n->n_threads >= THREADS_MAX)
 		return;
 	t = new_thread(tid);
-	if (os_thread_open(&t->os, n->pid, tid) < 0) {
+	if (open_thread(n, t) < 0 && errno != EMFILE) {
 		thread_free(t);
 		return;
 	}
-	watch(n, t);
+	if (t->os.syscall_fd < 0 || t->os.syscall_fd >= n->files_end)
+		refuse(n, t, &files_error);
+	else
+		watch(n, t);
 	ALLOC_GROW(n->threads, n->n_threads + 1, n->threads_capacity);
 	n->threads[n->n_threads++] = t;
 }

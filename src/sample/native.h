@@ -117,6 +117,7 @@ struct native {
 	uint64_t listed, counted; /* when the threads were, last */
 	uint64_t links;		  /* of the list of threads then */
 	int task_fd;		  /* /proc/PID/task */
+	int files_end;		  /* files of ours have smaller numbers */
 	pid_t *tids;
 	int tids_capacity;
 	uint8_t *classes;  /* enum module_class of modules */

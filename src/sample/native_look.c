@@ -34,12 +34,15 @@ static bool look_at_sleeper(struct native_thread *t, bool registers)
 
 /* Nothing was written since the event was opened: the thread has slept on, or
  * it has run on. */
-static void look_at_unknown(struct native_thread *t)
+static void look_at_unknown(const struct native *n, struct native_thread *t)
 {
+	struct os_thread os = OS_THREAD_INIT;
+
 	t->standing = look_at_sleeper(t, true);
 	t->running = !t->standing;
-	if (t->running)
-		t->core = os_thread_core(&t->os);
+	if (t->running && os_thread_open(&os, n->pid, t->tid) == 0)
+		t->core = os_thread_core(&os);
+	os_thread_release(&os);
 }
 
 /* Whether the registers are those that the thread left its CPU with. */
@@ -95,7 +98,7 @@ static void look_at_ring(struct native *n, struct native_thread *t)
 	if (look.known)
 		take_look(n, t, &look);
 	else
-		look_at_unknown(t);
+		look_at_unknown(n, t);
 }
 
 static void look_at_proc(struct native_thread *t)

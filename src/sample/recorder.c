@@ -54,6 +54,7 @@ void recorder_new(struct recorder **out, int fd,
 	r->options = *options;
 	r->fd = fd;
 	r->start = clock_now();
+	process_raise_files();
 	gethostname(r->host, sizeof(r->host) - 1);
 	r->info = (struct recording_info){
 		.wall_start = clock_wall(),
@@ -418,9 +419,13 @@ static void sleep_until_tick(struct recorder *r)
 {
 	uint64_t period = r->options.period, now;
 
-	if (!period)
-		return;
 	now = clock_now();
+	if (!period) {
+		if (r->options.native.source != REGISTERS_NONE)
+			sampler_sleep(&r->sampler, r->targets, r->n_targets,
+				      now);
+		return;
+	}
 	if (now > r->next + period) {
 		uint64_t late = (now - r->next) / period;
 

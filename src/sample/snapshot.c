@@ -363,11 +363,14 @@ static void read_python(struct taking *k)
 static void read_other(struct taking *k, struct snapshot_thread *out,
 		       struct native_thread *native)
 {
+	struct os_thread os = OS_THREAD_INIT;
 	char name[32];
 
 	out->tid = native->tid;
 	out->state = native->state;
-	out->os_state = os_thread_letter(&native->os);
+	if (os_thread_open(&os, k->target->pid, native->tid) == 0)
+		out->os_state = os_thread_letter(&os);
+	os_thread_release(&os);
 	out->readable = true;
 	os_thread_name(k->target->pid, native->tid, name);
 	snprintf(out->name, sizeof(out->name), "%s", name);

@@ -337,6 +337,10 @@ static void json_thread(struct json *j, const struct snapshot *s,
 	json_bool(j, "unreadable",
 		  !thread->readable || state & STATE_UNREADABLE);
 	json_bool(j, "truncated", state & STATE_TRUNCATED);
+	if (s->with_native) {
+		json_bool(j, "broken", state & STATE_BROKEN);
+		json_bool(j, "unmerged", state & STATE_UNMERGED);
+	}
 	json_int(j, "depth", thread->depth);
 	json_int(j, "cut", thread->cut);
 	json_frames(j, s, thread);
