@@ -27,7 +27,7 @@ struct corefile_thread {
 	int signal; /* that it was dealing with; 0: none */
 	struct cpu_registers registers;
 	uint64_t thread_pointer; /* 0: unknown */
-	int64_t call; /* number of the system call it was in; -1: in none,
+	int64_t call; /* number of the system call it waited in; -1: in none,
 		       * or unknown */
 	uint64_t call_argument; /* the first one */
 };

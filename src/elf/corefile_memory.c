@@ -71,6 +71,7 @@ static void add_rest(struct maps *m, size_t n_files, size_t *next,
 void core_make_maps(struct core *c)
 {
 	struct maps *m = &c->file.maps;
+	uint64_t vdso = core_auxv(c, AT_SYSINFO_EHDR);
 	size_t n_files, next = 0;
 
 	order_maps(m);
@@ -78,6 +79,9 @@ void core_make_maps(struct core *c)
 	for (uint32_t i = 0; i < c->n_segments; i++)
 		add_rest(m, n_files, &next, &c->segments[i]);
 	order_maps(m);
+	for (size_t i = 0; i < m->count; i++)
+		if (!m->items[i].inode && m->items[i].start == vdso)
+			m->items[i].path = "[vdso]";
 }
 
 /* ---- mapped files ---- */

@@ -1,9 +1,11 @@
 /* The notes of a core file: threads, the signal, the command, mapped files. */
 #include <elf.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/procfs.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 
 #include "base/alloc.h"
@@ -28,6 +30,20 @@ struct note {
 	size_t size;
 };
 
+/* Whether a call of futex is one that waits; others wake somebody up. */
+__attribute__((unused)) static bool waits_on_futex(uint64_t operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void take_registers(struct corefile_thread *t, const void *registers)
 {
 	struct user_regs_struct r;
@@ -42,6 +58,8 @@ static void take_registers(struct corefile_thread *t, const void *registers)
 	t->thread_pointer = r.fs_base;
 	t->call = (int64_t)r.orig_rax;
 	t->call_argument = r.rdi;
+	if (t->call == SYS_futex && !waits_on_futex(r.rsi))
+		t->call = -1;
 #else
 	t->registers = (struct cpu_registers){
 		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30]

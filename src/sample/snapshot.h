@@ -20,7 +20,8 @@
 
 struct snapshot_options {
 	bool locals; /* read the variables of each frame */
-	/* Native frames too, of a live process; REGISTERS_NONE: none. */
+	/* Native frames too, unless its source is REGISTERS_NONE; a core file
+	 * has the registers, whatever the source. */
 	struct native_options native;
 	const char *root; /* where a core file's files are; NULL or "": ours */
 	uint32_t ends; /* of a deep stack, keep so many frames at each end; 0:

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "os/syscall.h"
+#include "sample/catch.h"
 #include "sample/snapshot.h"
 
 #define NOTES_MAX 8 /* files that are named as missing */
@@ -46,18 +47,48 @@ static void identify(const struct corefile *core, struct target *t,
 	thread->state = target_thread_state(t, thread);
 }
 
-/* The first look finds out where things are, the second one reads them. */
 static int look(struct target *t, const struct corefile *core)
 {
-	int status = 0;
+	int status;
 
-	for (int i = 0; i < 2 && status == 0; i++) {
-		t->last_whole = 0;
-		status = target_look(t, clock_now());
-	}
+	t->last_whole = 0;
+	status = target_look(t, clock_now());
 	for (uint32_t i = 0; i < t->n_threads && status == 0; i++)
 		identify(core, t, t->threads[i]);
 	return status;
+}
+
+/* Native stacks, from the registers of the core file's threads. */
+static int look_native(struct target *t, const struct corefile *core,
+		       const struct native_options *options, struct error *err)
+{
+	int status = native_new_over(&t->native, core->memory, &t->python,
+				     &core->maps, core->opener, options, err);
+
+	if (status < 0)
+		return status;
+	for (uint32_t i = 0; i < core->n_threads; i++)
+		native_stand(t->native, core->threads[i].tid,
+			     &core->threads[i].registers,
+			     (long)core->threads[i].call,
+			     core->threads[i].call_argument);
+	status = look(t, core);
+	if (status == 0)
+		catch_standing(t);
+	return status;
+}
+
+/* The first look finds out where things are, the second one reads them. */
+static int look_twice(struct target *t, const struct corefile *core,
+		      const struct snapshot_options *options, struct error *err)
+{
+	int status = look(t, core);
+
+	if (status < 0)
+		return status;
+	return options->native.source == REGISTERS_NONE
+		       ? look(t, core)
+		       : look_native(t, core, &options->native, err);
 }
 
 /* ---- what only a core file tells ---- */
@@ -157,11 +188,11 @@ int snapshot_take_core(struct snapshot **out, struct corefile *core,
 		return status;
 	target_new_over(&t, core->memory, &python);
 	t->main_tid = core->pid;
-	status = look(t, core);
+	status = look_twice(t, core, options, err);
 	if (status == 0) {
 		*out = snapshot_read(t, options);
 		describe(*out, core);
-	} else {
+	} else if (!err->code) {
 		fail(err, -status, "the core file '%s' %s", core->path,
 		     core->lacking ? "is cut off: the threads of Python are "
 				     "missing"

@@ -113,6 +113,23 @@ def test_a_program_that_aborted(python, crash):
 
 
 @KERNEL
+def test_native_frames(python, crash):
+    """Where in C it ended, above the Python that called it."""
+    core, _ = crash(python, "abort")
+    process = dump(core, "--native", *(["--root", python.root] if python.root else []))
+    main = by_name(process)["MainThread"]
+    names = names_of(main)
+    assert names.index("abort") < names.index("fatal") < names.index("<module>"), names
+    frame = main["frames"][names.index("abort")]
+    assert "libc" in frame["module"] and main["frames"][names.index("fatal")]["module"] is None
+    waits = by_name(process)["waits"]
+    assert waits["frames"][0]["function"] == "<waiting: futex>"
+    assert [frame["function"] for frame in waits["frames"] if frame["module"] is None] == \
+        [frame["function"] for frame in by_name(dump(core, *(
+            ["--root", python.root] if python.root else [])))["waits"]["frames"]]
+
+
+@KERNEL
 @SYSTEM
 def test_a_fault_tells_its_address(python, crash):
     core, pid = crash(python, "segv")

@@ -22,6 +22,10 @@ SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
+MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vectorcall",
+             "_PyObject_VectorcallTstate", "_PyObject_CallFunctionVa", "PyObject_CallFunction",
+             "_PyObject_CallFunctionVa.constprop.0", "_PyFunction_Vectorcall",
+             "_PyObject_MakeTpCall", "_Py_VectorCallInstrumentation_StackRefSteal"}
 SETTLE = 0.3  # seconds; what is true of a program that has started
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
@@ -113,11 +117,17 @@ def test_known_shares(python, native, attach):
     assert_names_and_lines(recording)
 
 
+def without(names, between):
+    """The names less those of the interpreter's own calls: stripped ones do not
+    tell which these are."""
+    return [name for name in names if name not in between]
+
+
 def assert_names_and_lines(recording):
     """Python, then C in the order of its calls, each on its line."""
     leaves, inlined = Counter(), Counter()
     for stack, count in recording.stacks().items():
-        names = [name for name, _, _ in stack]
+        names = without([name for name, _, _ in stack], MACHINERY)
         if "work_off" not in names:
             continue
         assert names[:6] == ["<module>", "main", "spend", "known_spend", "spend_rounds",
@@ -141,15 +151,16 @@ def test_python_that_c_calls(python, native, attach):
     recording = attach("-n", "-d", "1s", native(python, "native_callback").pid)
     turn = ["known_call", "re_enter", "inner"]
     whole = ["<module>", "main", "outer"] + turn * 6 + ["known_burn", "burn_here"]
-    good = samples = 0
+    samples, good, wrong = 0, 0, Counter()
     for stack, count in recording.names().items():
         if "outer" not in stack:
             continue
         known = [name for name in stack if name in whole]
-        assert known == whole[:len(known)], stack
         samples += count
-        good += count * (list(stack[:len(whole)]) == whole)
+        wrong[stack] += count * (known != whole[:len(known)])
+        good += count * (without(stack, MACHINERY)[:len(whole)] == whole)
     assert samples > 100 and good > 0.7 * samples
+    assert sum(wrong.values()) < MOST_BROKEN * samples + 1, wrong.most_common(2)
 
 
 @EVERY_VERSION
@@ -342,7 +353,7 @@ def test_the_recorder_is_killed(python, native, tmp_path, how):
         assert cpu_of(program.pid) - before >= 0.02 and program.process.poll() is None
 
 
-# ---- the same stacks, now ----
+# ---- the same stacks, now, and in a core file ----
 
 @SOME
 def test_dump(python, native):
@@ -358,3 +369,26 @@ def test_dump(python, native):
         assert function in threads[name], threads
         if name != "burner":
             assert threads[name].index(function) < threads[name].index("wait_for")
+
+
+@SOME
+def test_core_file(python, native, tmp_path):
+    if python.root or not shutil.which("gcore"):
+        pytest.skip("gcore (of gdb) does not read this")
+    program = native(python, "native_threads")
+    subprocess.run(["gcore", "-o", tmp_path / "core", str(program.pid)], check=True,
+                   capture_output=True, timeout=PATIENCE)
+    done = pyrometer("dump", "-n", "--json", tmp_path / f"core.{program.pid}")
+    assert done.returncode == 0, done.stderr
+    threads = json.loads(done.stdout)["processes"][0]["threads"]
+    stacks = [[frame["function"] for frame in thread["frames"]] for thread in threads]
+    for function, mark in (("in_read", "<waiting: read>"), ("in_poll", "<waiting: poll>"),
+                           ("in_futex", "<waiting: futex>")):
+        [found] = [stack for stack in stacks if function in stack]
+        assert found[0] == mark and found.index(function) < found.index("wait_for")
+    [alone] = [stack for stack in stacks if "burn_alone" in stack]
+    assert "main" not in alone
+    for thread in threads:
+        lines = [(frame["function"], frame["line"]) for frame in thread["frames"]]
+        if ("burn_alone" in dict(lines)):
+            assert dict(lines)["churn"] in (line_of("churn"), line_of("churn") - 1)
