@@ -1,5 +1,4 @@
 /* pyrometer dump: every stack of a process now, or as its core file has it. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,39 +53,37 @@ static int take_core(struct snapshot **out, const char *path,
 	return status;
 }
 
-/* Without the permission for native stacks there are still Python's. */
-static struct native_options native_of_process(void)
+/* Where registers are taken from; a core file has them. Without the permission
+ * for native stacks there are still Python's. */
+static struct native_options native_of_dump(bool core)
 {
 	struct native_options native = { .internals = how.internals };
 
 	if (how.native)
-		native.source = native_best_source();
+		native.source = core ? REGISTERS_STOP : native_best_source();
 	if (how.native && native.source == REGISTERS_NONE)
-		fprintf(stderr, "pyrometer: %s\n", NATIVE_REFUSED);
+		cmd_complain(NATIVE_REFUSED);
 	return native;
 }
 
 /* A number is a process; everything else is a file. */
 static int take(struct snapshot **out, const char *word, struct error *err)
 {
+	bool file = word[strspn(word, "0123456789")];
 	struct snapshot_options options = {
 		.locals = how.locals,
-		.native = { .source = how.native ? REGISTERS_STOP
-						 : REGISTERS_NONE,
-			    .internals = how.internals },
+		.native = native_of_dump(file),
 		.root = how.root,
 		.ends = how.all ? 0 : ENDS,
 	};
 	pid_t pid;
 	int status;
 
-	if (word[strspn(word, "0123456789")])
-		return access(word, F_OK)
-			       ? fail(err, ERR_USAGE,
-				      "'%s' is no process id and no core file",
-				      word)
-			       : take_core(out, word, &options, err);
-	options.native = native_of_process();
+	if (file && access(word, F_OK))
+		return fail(err, ERR_USAGE,
+			    "'%s' is no process id and no core file", word);
+	if (file)
+		return take_core(out, word, &options, err);
 	status = pids_parse_one(word, &pid, err);
 	return status < 0 ? status : snapshot_take(out, pid, &options, err);
 }

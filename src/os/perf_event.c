@@ -11,44 +11,65 @@
 
 #define RECORDS_MAX 8	   /* looked at: a sample is at most three old */
 #define CLOCK_LEAST 10000u /* ns: the kernel's shortest period */
-#define CLOCK_NEVER (UINT64_C(1) << 60)
 
 static size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void describe(struct perf_event_attr *a, enum perf_kind kind,
-		     bool kernel)
+/* What all our events have in common, so that they can share a ring. */
+static void describe(struct perf_event_attr *a, uint64_t config)
 {
 	memset(a, 0, sizeof(*a));
 	a->size = sizeof(*a);
 	a->type = PERF_TYPE_SOFTWARE;
-	a->sample_type =
-		PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER;
-	a->sample_regs_user = registers_perf_mask;
+	a->config = config;
+	a->sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	a->sample_id_all = 1;
-	a->context_switch = 1;
 	a->write_backward = 1;
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC;
 	a->exclude_hv = 1;
-	if (kind == PERF_AT_SWITCH) {
-		a->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-		a->sample_period = 1;
-	} else {
-		a->config = PERF_COUNT_SW_TASK_CLOCK;
-		a->sample_period = CLOCK_NEVER;
-		a->exclude_kernel = 1;
-		a->wakeup_events = 1;
-		a->sample_type |= PERF_SAMPLE_STACK_USER;
-		a->sample_stack_user = PERF_STACK_MAX;
-	}
-	if (kernel) {
-		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		a->exclude_callchain_user = 1;
-		a->sample_max_stack = PERF_KERNEL_MAX;
-	}
+}
+
+static void describe_switch(struct perf_event_attr *a, bool kernel)
+{
+	describe(a, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	a->context_switch = 1;
+	a->sample_period = 1;
+	a->sample_type |= PERF_SAMPLE_REGS_USER;
+	a->sample_regs_user = registers_perf_mask;
+	if (!kernel)
+		return;
+	a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	a->exclude_callchain_user = 1;
+	a->sample_max_stack = PERF_KERNEL_MAX;
+}
+
+/* Counts nothing: it is there for the records of switches. */
+static void describe_watch(struct perf_event_attr *a)
+{
+	describe(a, PERF_COUNT_SW_DUMMY);
+	a->context_switch = 1;
+	a->exclude_kernel = 1;
+}
+
+static void describe_clock(struct perf_event_attr *a, uint64_t period)
+{
+	describe(a, PERF_COUNT_SW_TASK_CLOCK);
+	a->disabled = 1;
+	a->sample_period = period;
+	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	a->sample_regs_user = registers_perf_mask;
+	a->sample_stack_user = PERF_STACK_MAX;
+	a->exclude_kernel = 1;
+	a->wakeup_events = 1;
+}
+
+static int open_event(struct perf_event_attr *attr, pid_t tid)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
 }
 
 static int open_failure(pid_t tid, int code, struct error *err)
@@ -91,9 +112,12 @@ int perf_event_open(struct perf_event *e, pid_t tid, enum perf_kind kind,
 	void *map;
 
 	*e = (struct perf_event)PERF_EVENT_INIT;
-	describe(&attr, kind, kernel);
-	e->fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
-			     PERF_FLAG_FD_CLOEXEC);
+	if (kind == PERF_AT_SWITCH)
+		describe_switch(&attr, kernel);
+	else
+		describe_watch(&attr);
+	e->tid = tid;
+	e->fd = open_event(&attr, tid);
 	if (e->fd < 0)
 		return open_failure(tid, errno, err);
 	map = mmap(NULL, 2 * page_size(), PROT_READ, MAP_SHARED, e->fd, 0);
@@ -104,7 +128,7 @@ int perf_event_open(struct perf_event *e, pid_t tid, enum perf_kind kind,
 		return map_failure(code, err);
 	}
 	e->map = map;
-	e->kernel = kernel;
+	e->kernel = kernel && kind == PERF_AT_SWITCH;
 	e->stack = kind == PERF_AT_CLOCK;
 	return 0;
 }
@@ -113,6 +137,8 @@ void perf_event_close(struct perf_event *e)
 {
 	if (e->map)
 		munmap(e->map, 2 * page_size());
+	if (e->clock_fd >= 0)
+		close(e->clock_fd);
 	if (e->fd >= 0)
 		close(e->fd);
 	*e = (struct perf_event)PERF_EVENT_INIT;
@@ -141,16 +167,39 @@ bool perf_event_look(const struct perf_event *e, struct perf_look *out)
 	return false;
 }
 
-bool perf_event_arm(const struct perf_event *e, uint64_t ns)
+/* The clock writes into the ring of the watching event. */
+static bool open_clock(struct perf_event *e, uint64_t period)
+{
+	struct perf_event_attr attr;
+
+	describe_clock(&attr, period);
+	e->clock_fd = open_event(&attr, e->tid);
+	if (e->clock_fd < 0)
+		return false;
+	if (!ioctl(e->clock_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
+		return true;
+	close(e->clock_fd);
+	e->clock_fd = -1;
+	return false;
+}
+
+bool perf_event_arm(struct perf_event *e, uint64_t ns)
 {
 	uint64_t period = ns < CLOCK_LEAST ? CLOCK_LEAST : ns;
 
-	return e->fd >= 0 && !ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &period);
+	if (e->clock_fd < 0) {
+		if (!open_clock(e, period))
+			return false;
+	} else if (ioctl(e->clock_fd, PERF_EVENT_IOC_PERIOD, &period)) {
+		return false;
+	}
+	return !ioctl(e->clock_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-void perf_event_disarm(const struct perf_event *e)
+void perf_event_disarm(struct perf_event *e)
 {
-	perf_event_arm(e, CLOCK_NEVER);
+	if (e->clock_fd >= 0)
+		ioctl(e->clock_fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 /* ---- records ---- */

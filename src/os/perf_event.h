@@ -37,15 +37,17 @@ enum perf_kind {
 };
 
 struct perf_event {
-	int fd;		    /* -1: not open */
+	int fd;	      /* -1: not open */
+	int clock_fd; /* of a clock that was armed before; -1 */
+	pid_t tid;
 	unsigned char *map; /* the kernel's page, then the ring */
 	bool kernel;	    /* records hold the kernel's frames */
 	bool stack;	    /* records hold the top of the stack */
 };
 
-#define PERF_EVENT_INIT                \
-	{                              \
-		-1, NULL, false, false \
+#define PERF_EVENT_INIT                  \
+	{                                \
+		.fd = -1, .clock_fd = -1 \
 	}
 
 /* What the newest records say of a thread. */
@@ -79,10 +81,11 @@ uint64_t perf_event_head(const struct perf_event *e);
  * once; then nothing is known. No system call. */
 bool perf_event_look(const struct perf_event *e, struct perf_look *out);
 
-/* Let a PERF_AT_CLOCK take the registers when the thread has run for `ns`. */
-bool perf_event_arm(const struct perf_event *e, uint64_t ns);
-/* Never again; it would go off every `ns`. */
-void perf_event_disarm(const struct perf_event *e);
+/* Let a PERF_AT_CLOCK take the registers when the thread has run for `ns`, and
+ * every `ns` from then on. A clock that is not armed costs the thread nothing.
+ */
+bool perf_event_arm(struct perf_event *e, uint64_t ns);
+void perf_event_disarm(struct perf_event *e);
 
 /* The newest records of a ring of `size` bytes (a power of two), with the
  * kernel's frames or the stack in them. */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #define HOPS  4	     /* times a thread is followed to another core */
+#define WAITS 2	     /* times we wait for a clock or a stop */
 #define PAUSE 20000u /* ns: a thread in the middle of a change must go on */
 
 /* A thread, as Python knows it (NULL: it does not) and as the kernel does. */
@@ -135,9 +136,10 @@ static bool catch_once(struct target *t, const struct pair *p)
 static bool catch_pair(struct sampler *s, struct target *t,
 		       const struct pair *p)
 {
+	int hops = t->native->options.source == REGISTERS_SWITCH ? HOPS : WAITS;
 	bool caught = false;
 
-	for (int hop = 0; hop < HOPS; hop++) {
+	for (int hop = 0; hop < hops; hop++) {
 		if (caught)
 			clock_sleep_until(clock_now() + PAUSE);
 		if (!go(s, t, p->native))

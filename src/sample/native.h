@@ -65,12 +65,13 @@ struct native_thread {
 	struct perf_event event;
 
 	/* The last look. */
-	uint64_t head; /* moves when the thread runs */
-	bool running;  /* on a CPU, or wants to be on one */
-	int core;      /* that it is or was on; -1: unknown */
-	bool standing; /* does not run, and the registers are known */
-	bool known;    /* and it has been read since it came to stand */
-	long call;     /* system call that it sleeps in; -1: none, unknown */
+	uint64_t head;	 /* moves when the thread runs */
+	bool running;	 /* on a CPU, or wants to be on one */
+	int core;	 /* that it is or was on; -1: unknown */
+	uint64_t rested; /* head when we last went to sleep */
+	bool standing;	 /* does not run, and the registers are known */
+	bool known;	 /* and it has been read since it came to stand */
+	long call;	 /* system call that it sleeps in; -1: none, unknown */
 	uint64_t argument; /* first one of the call */
 	bool looked;	   /* has been looked at before */
 	bool gil_wait;	   /* that call is for the GIL */

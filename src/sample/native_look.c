@@ -13,6 +13,7 @@
 #define CLOCK_LATE  1000000u /* ns that we wait for it */
 #define CLOCK_CLOSE 100000u  /* ns from its interrupt to the switch, at most */
 #define CLOCK_GRACE 100000u  /* ns after a tick that we wait for it */
+#define RING_BUSY   2048u    /* bytes written from one tick to the next */
 #define STACK_MAX   65536u   /* bytes of a stack that are copied */
 
 /* A thread that sleeps: what it sleeps in, and its registers where no event has
@@ -204,6 +205,17 @@ static void await_clock(const struct native_thread *t, uint64_t until)
 	ppoll(&fd, 1, &patience, NULL);
 }
 
+/* To set a timer whenever a thread comes to its CPU is expensive for one that
+ * does so all the time; and that one will hardly run when the clock should go
+ * off. The ring grows downwards. */
+static bool switches_much(struct native_thread *t)
+{
+	uint64_t grown = t->rested - t->head;
+
+	t->rested = t->head;
+	return grown > RING_BUSY;
+}
+
 /* The clock of a thread that runs on goes off at the moment; the moment itself
  * is for those that sleep. */
 void native_sleep(struct native *n, int core, uint64_t until)
@@ -211,6 +223,8 @@ void native_sleep(struct native *n, int core, uint64_t until)
 	struct native_thread *t = core < 0 ? NULL : runner_on(n, core);
 	uint64_t now = clock_now();
 
+	if (t && switches_much(t))
+		t = NULL;
 	if (n->armed && n->armed != t)
 		perf_event_disarm(&n->armed->event);
 	n->armed = t;

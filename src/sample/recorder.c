@@ -419,9 +419,13 @@ static void sleep_until_tick(struct recorder *r)
 {
 	uint64_t period = r->options.period, now;
 
-	if (!period)
-		return;
 	now = clock_now();
+	if (!period) {
+		if (r->options.native.source != REGISTERS_NONE)
+			sampler_sleep(&r->sampler, r->targets, r->n_targets,
+				      now);
+		return;
+	}
 	if (now > r->next + period) {
 		uint64_t late = (now - r->next) / period;
 

@@ -202,10 +202,16 @@ void sampler_settle(struct sampler *s, struct target *const *targets,
 void sampler_sleep(struct sampler *s, struct target *const *targets, uint32_t n,
 		   uint64_t until)
 {
+	uint64_t soonest = clock_now() + PAUSE;
+
 	sampler_settle(s, targets, n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct native *native = targets[i]->native;
 
+		/* From its own core a thread is met at the same place again,
+		 * unless it is let run. */
+		if (native && until < soonest)
+			until = soonest;
 		if (native && native->options.source == REGISTERS_CLOCK &&
 		    catch_core(s, targets[i]) == s->rider.core) {
 			native_sleep(native, s->rider.core, until);

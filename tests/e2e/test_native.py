@@ -22,6 +22,10 @@ SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
+MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vectorcall",
+             "_PyObject_VectorcallTstate", "_PyObject_CallFunctionVa", "PyObject_CallFunction",
+             "_PyObject_CallFunctionVa.constprop.0", "_PyFunction_Vectorcall",
+             "_PyObject_MakeTpCall", "_Py_VectorCallInstrumentation_StackRefSteal"}
 SETTLE = 0.3  # seconds; what is true of a program that has started
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
@@ -113,11 +117,17 @@ def test_known_shares(python, native, attach):
     assert_names_and_lines(recording)
 
 
+def without(names, between):
+    """The names less those of the interpreter's own calls: stripped ones do not
+    tell which these are."""
+    return [name for name in names if name not in between]
+
+
 def assert_names_and_lines(recording):
     """Python, then C in the order of its calls, each on its line."""
     leaves, inlined = Counter(), Counter()
     for stack, count in recording.stacks().items():
-        names = [name for name, _, _ in stack]
+        names = without([name for name, _, _ in stack], MACHINERY)
         if "work_off" not in names:
             continue
         assert names[:6] == ["<module>", "main", "spend", "known_spend", "spend_rounds",
@@ -141,15 +151,16 @@ def test_python_that_c_calls(python, native, attach):
     recording = attach("-n", "-d", "1s", native(python, "native_callback").pid)
     turn = ["known_call", "re_enter", "inner"]
     whole = ["<module>", "main", "outer"] + turn * 6 + ["known_burn", "burn_here"]
-    good = samples = 0
+    samples, good, wrong = 0, 0, Counter()
     for stack, count in recording.names().items():
         if "outer" not in stack:
             continue
         known = [name for name in stack if name in whole]
-        assert known == whole[:len(known)], stack
         samples += count
-        good += count * (list(stack[:len(whole)]) == whole)
+        wrong[stack] += count * (known != whole[:len(known)])
+        good += count * (without(stack, MACHINERY)[:len(whole)] == whole)
     assert samples > 100 and good > 0.7 * samples
+    assert sum(wrong.values()) < MOST_BROKEN * samples + 1, wrong.most_common(2)
 
 
 @EVERY_VERSION

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "elf/unwind.h"
 #include "sample/snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -29,6 +30,30 @@ static void read_everywhere(const struct corefile *core)
 		memory_read(core->memory, m->start, bytes, sizeof(bytes));
 		memory_read(core->memory, m->end - 1, bytes, 2);
 	}
+}
+
+/* Stacks from registers that are anything, in code that is this program's. */
+static void walk(const struct corefile *core)
+{
+	struct native_frame frames[64];
+	struct unwinder *u = NULL;
+	enum unwind_end why;
+
+	require(!unwinder_new_over(&u, &core->maps, core->memory, core->opener,
+				   NULL));
+	for (uint32_t i = 0; i < core->n_threads && i < 8; i++) {
+		const struct cpu_registers *r = &core->threads[i].registers;
+		struct unwind_registers from = { .pc = r->pc,
+						 .sp = r->sp,
+						 .fp = r->fp,
+						 .lr = r->lr,
+						 .rbx = r->rbx,
+						 .r10 = r->r10 };
+		uint32_t n = unwinder_walk(u, &from, NULL, frames, 64, &why);
+
+		require(n >= 1 && n <= 64 && frames[0].pc == r->pc);
+	}
+	unwinder_free(u);
 }
 
 static void take(struct corefile *core)
@@ -57,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status == 0) {
 		require(core->n_threads && core->command && core->exe);
 		read_everywhere(core);
+		walk(core);
 		take(core);
 	}
 	corefile_free(core);
