@@ -93,7 +93,7 @@ function allWaits(waits) {
 function showMoment(panel, answer, waits) {
 	const doubts = DOUBTS.filter(([bit]) => answer.found && answer.state & bit).map(([, text]) => make("p", { class: "doubt" }, text));
 	const told = answer.found
-		? `at ${seconds(answer.when / 1e9)}: ${LANE_NAMES[answer.lane]}, seen so for ${seconds((answer.last - answer.first) / 1e9)}`
+		? `at ${seconds(answer.when / 1e9)}: ${LANE_NAMES[answer.lane]}, ${answer.last > answer.first ? `seen so for ${seconds((answer.last - answer.first) / 1e9)}` : "seen so once"}`
 		: "was not seen at this moment";
 	panel.replaceChildren(
 		closer({ at: "", thread: "" }),

@@ -440,10 +440,8 @@ export class Timeline {
 
 	/** From the chosen moment to the next sample, or to the next that differs. */
 	step(way, other) {
-		if (!moment?.found) return this.cursor < 0 ? this.moveTo(0) : this.pickMiddle();
-		const period = recording().period || recording().duration / Math.max(recording().ticks, 1);
-		const from = !other ? moment.when : way > 0 ? moment.last : moment.first;
-		const at = Math.round(Math.max(0, Math.min(this.length, from + way * period)));
+		if (!moment) return this.cursor < 0 ? this.moveTo(0) : this.pickMiddle();
+		const at = other ? (way > 0 ? moment.run_after : moment.run_before) : way > 0 ? moment.after : moment.before;
 		if (at < this.left || at > this.right) this.setWindow(at - (this.right - this.left) / 2, at + (this.right - this.left) / 2);
 		this.acts.moment(Number(state.thread), at);
 	}

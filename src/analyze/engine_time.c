@@ -236,6 +236,10 @@ int answer_moment(struct request *r, struct error *err)
 	json_int(r->json, "when", (int64_t)m.when);
 	json_int(r->json, "first", (int64_t)m.first);
 	json_int(r->json, "last", (int64_t)m.last);
+	json_int(r->json, "before", (int64_t)m.before);
+	json_int(r->json, "after", (int64_t)m.after);
+	json_int(r->json, "run_before", (int64_t)m.run_before);
+	json_int(r->json, "run_after", (int64_t)m.run_after);
 	json_int(r->json, "state", m.state);
 	json_int(r->json, "lane", lane_state(m.state));
 	answer_stack(r, "stack", m.node);

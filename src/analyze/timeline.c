@@ -123,17 +123,44 @@ static bool covers(const struct run *run, uint32_t tick)
 	return run->first_tick <= tick && tick - run->first_tick < run->ticks;
 }
 
-static void see_run(struct moment *m, const struct sample_block *b,
-		    const struct run *run)
+/* The tick before one of a block, and the one after it, maybe of another. */
+static uint64_t tick_before(const struct reader *reader, size_t at,
+			    const struct sample_block *b, uint32_t tick)
 {
+	uint64_t first, last = b->ticks[0];
+
+	if (!tick && at)
+		reader_block_times(reader, at - 1, &first, &last);
+	return tick ? b->ticks[tick - 1] : last;
+}
+
+static uint64_t tick_after(const struct reader *reader, size_t at,
+			   const struct sample_block *b, uint32_t tick)
+{
+	uint64_t first = b->ticks[b->n_ticks - 1], last;
+
+	if (tick + 1 < b->n_ticks)
+		return b->ticks[tick + 1];
+	if (at + 1 < reader_blocks(reader))
+		reader_block_times(reader, at + 1, &first, &last);
+	return first;
+}
+
+static void see_run(struct moment *m, const struct reader *reader, size_t at,
+		    const struct sample_block *b, const struct run *run)
+{
+	uint32_t end = run->first_tick + run->ticks - 1;
+
 	m->found = true;
 	m->first = b->ticks[run->first_tick];
-	m->last = b->ticks[run->first_tick + run->ticks - 1];
+	m->last = b->ticks[end];
+	m->run_before = tick_before(reader, at, b, run->first_tick);
+	m->run_after = tick_after(reader, at, b, end);
 	m->state = run->state;
 	m->node = run->node;
 }
 
-static void see_block(struct moment *m, const struct reader *reader,
+static void see_block(struct moment *m, const struct reader *reader, size_t at,
 		      const struct sample_block *b, uint32_t thread,
 		      uint64_t when)
 {
@@ -141,13 +168,15 @@ static void see_block(struct moment *m, const struct reader *reader,
 	uint32_t process = reader_thread(reader, thread)->process;
 
 	m->when = b->ticks[tick];
+	m->before = m->run_before = tick_before(reader, at, b, tick);
+	m->after = m->run_after = tick_after(reader, at, b, tick);
 	for (uint32_t i = 0; i < b->n_runs; i++) {
 		const struct run *run = &b->runs[i];
 
 		if (!covers(run, tick))
 			continue;
 		if (run->thread == thread) {
-			see_run(m, b, run);
+			see_run(m, reader, at, b, run);
 		} else if (run->state & STATE_GIL &&
 			   reader_thread(reader, run->thread)->process ==
 				   process) {
@@ -161,6 +190,7 @@ int moment_find(struct moment *m, struct reader *reader, uint32_t thread,
 		uint64_t when, struct error *err)
 {
 	struct sample_block block;
+	size_t at;
 	int status;
 
 	*m = (struct moment){ .node = ID_NONE,
@@ -168,8 +198,9 @@ int moment_find(struct moment *m, struct reader *reader, uint32_t thread,
 			      .holder_node = ID_NONE };
 	if (!reader_blocks(reader) || thread >= reader_threads(reader))
 		return 0;
-	status = reader_block(reader, block_at(reader, when), &block, err);
+	at = block_at(reader, when);
+	status = reader_block(reader, at, &block, err);
 	if (!status && block.n_ticks)
-		see_block(m, reader, &block, thread, when);
+		see_block(m, reader, at, &block, thread, when);
 	return status;
 }

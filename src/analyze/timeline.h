@@ -44,6 +44,9 @@ struct moment {
 	bool found;
 	uint64_t when;	      /* of the tick */
 	uint64_t first, last; /* of the run, within its block */
+	/* The ticks beside this one, and beside the run's; the same again where
+	 * the recording ends. */
+	uint64_t before, after, run_before, run_after;
 	uint32_t state, node; /* as in struct run */
 	uint32_t holder;      /* thread of its process with the GIL */
 	uint32_t holder_node; /* what that one did */

@@ -84,8 +84,14 @@ static void names_who_held_the_gil(void **state)
 	assert_int_equal(m.holder, 0);
 	assert_int_equal(m.first, 0);
 	assert_in_range(m.last, 3 * MS - MS / 8, 3 * MS);
+	assert_in_range(m.before, MS - MS / 8, MS);
+	assert_in_range(m.after, 3 * MS - MS / 8, 3 * MS);
+	assert_int_equal(m.run_before, 0);
+	assert_in_range(m.run_after, 4 * MS - MS / 8, 4 * MS);
 	assert_int_equal(moment_find(&m, f.reader, 0, 9 * MS, NULL), 0);
 	assert_false(m.found);
+	assert_in_range(m.before, 8 * MS - MS / 8, 8 * MS);
+	assert_int_equal(m.after, m.when);
 	assert_int_equal(moment_find(&m, f.reader, 99, 9 * MS, NULL), 0);
 	assert_false(m.found);
 	fake_end(&f);
