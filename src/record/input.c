@@ -5,7 +5,7 @@
 #include "record/format.h"
 #include "record/hash.h"
 
-#define WINDOW 65536 /* read at least so much: small blocks come together */
+#define WINDOW 65536 /* bytes read at once on the way from block to block */
 
 void input_release(struct input *in)
 {
@@ -25,10 +25,6 @@ static bool in_window(const struct input *in, uint64_t offset, size_t n)
 
 static bool fill_window(struct input *in, uint64_t offset, size_t n)
 {
-	uint64_t left = in->source.size - offset;
-
-	if (n < WINDOW)
-		n = left < WINDOW ? (size_t)left : WINDOW;
 	buffer_reset(&in->window);
 	if (!in->source.read(in->source.context, offset,
 			     buffer_reserve(&in->window, n), n))
@@ -38,15 +34,27 @@ static bool fill_window(struct input *in, uint64_t offset, size_t n)
 	return true;
 }
 
-const unsigned char *input_bytes(struct input *in, uint64_t offset, size_t n)
+/* n bytes at `offset`, and up to `ahead` in all when they must be read. */
+static const unsigned char *bytes_at(struct input *in, uint64_t offset,
+				     size_t n, size_t ahead)
 {
-	if (offset > in->source.size || n > in->source.size - offset)
+	uint64_t left = in->source.size - offset;
+
+	if (offset > in->source.size || n > left)
 		return NULL;
 	if (in->source.data)
 		return in->source.data + offset;
-	if (!in_window(in, offset, n) && !fill_window(in, offset, n))
+	if (ahead > left)
+		ahead = (size_t)left;
+	if (!in_window(in, offset, n) &&
+	    !fill_window(in, offset, n < ahead ? ahead : n))
 		return NULL;
 	return in->window.data + (offset - in->window_offset);
+}
+
+const unsigned char *input_bytes(struct input *in, uint64_t offset, size_t n)
+{
+	return bytes_at(in, offset, n, WINDOW);
 }
 
 static bool header_at(struct input *in, uint64_t offset, struct block_header *h)
@@ -101,7 +109,11 @@ const unsigned char *input_payload(struct input *in,
 	struct block_header h;
 	const unsigned char *p;
 
-	if (!header_at(in, place->offset, &h) || h.kind != place->kind ||
+	/* The whole block and nothing else: with an index, small blocks are
+	 * picked from all over a large file. */
+	if (!bytes_at(in, place->offset, BLOCK_HEADER_SIZE + place->stored,
+		      0) ||
+	    !header_at(in, place->offset, &h) || h.kind != place->kind ||
 	    h.stored != place->stored || h.raw != place->raw ||
 	    h.first != place->first || h.last != place->last)
 		return NULL;
