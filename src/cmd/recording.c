@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "format/format.h"
+#include "os/descriptors.h"
 #include "record/reader.h"
 #include "view/summary.h"
 
@@ -167,6 +168,7 @@ int recording_start(struct recording *r, const char *command,
 	};
 	int status = parse_period(options->rate, &o.period, err);
 
+	descriptors_raise();
 	if (status == 0)
 		recorder_new(&r->recorder, r->fd, &o);
 	return status;

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -255,6 +256,29 @@ def test_two_hundred_threads(python, start, attach):
     assert main["on_cpu"] > 0.9 * ticks
     assert sum(thread["on_cpu"] for thread in others) < 0.02 * ticks * len(others)
     assert recording.samples_with(*["sleep"] * 11) > 0.95 * ticks * len(others)
+
+
+@pytest.mark.versions("3.12")
+@pytest.mark.parametrize("hard, known", [(1000, 150), (150, 30)])
+def test_more_threads_than_open_files(python, start, tmp_path, hard, known):
+    """A soft limit is raised; at a hard one the recording goes on without them."""
+    program = start(python, "threads.py", "--threads", 150, "--seconds", 30)
+    path = tmp_path / "many.pyro"
+    done = pyrometer("attach", "-q", "-d", "1s", "-o", path, program.pid, preexec_fn=lambda:
+                     resource.setrlimit(resource.RLIMIT_NOFILE, (150, hard)))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(path)
+    assert recording.info()["duration"] >= 1
+    threads = recording.threads()
+    assert len(threads) == 150 and sum(1 for thread in threads if thread["tid"]) >= known
+
+
+@pytest.mark.versions("3.12")
+def test_the_program_keeps_its_limit_of_open_files(python, tmp_path):
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    done = pyrometer("run", "-q", "-o", tmp_path / "limit.pyro", "--", *python.command("-c", code),
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 300)))
+    assert done.stdout == "(200, 300)\n"
 
 
 @FEW
