@@ -28,6 +28,7 @@ struct target_thread {
 	struct os_thread os;
 	uint32_t interpreter; /* index in target->interpreters */
 	uint64_t pthread;     /* the C library's id; 0: not started yet */
+	uint64_t native;      /* the kernel's, as Python noted it; 0: not */
 	uint64_t serial;      /* CPython's count of threads, where it has one */
 	pid_t tid;	      /* as we see it; 0: unknown */
 	uint32_t record;      /* id in the recording; ID_NONE: left out */
