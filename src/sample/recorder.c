@@ -169,6 +169,20 @@ static void forget_target(struct recorder *r, uint32_t i)
 	drop_target(r, i);
 }
 
+/* The process may have gone from one program to another meanwhile: what was
+ * found is then of both, and is looked for again. */
+static struct target *open_relative(struct relative *x)
+{
+	struct target *t;
+
+	if (target_new(&t, x->pid, NULL) < 0)
+		return NULL;
+	if (process_image(x->pid) == x->image)
+		return t;
+	target_free(t);
+	return NULL;
+}
+
 /* Try the relatives that may have become Pythons. */
 static int try_relatives(struct recorder *r, uint64_t now, struct error *err)
 {
@@ -180,7 +194,8 @@ static int try_relatives(struct recorder *r, uint64_t now, struct error *err)
 
 		if (x->is_python || !family_due(x, now))
 			continue;
-		if (target_new(&t, x->pid, NULL) == 0) {
+		t = open_relative(x);
+		if (t) {
 			x->is_python = true;
 			status = add_target(r, t, err);
 		}
