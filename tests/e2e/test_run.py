@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import termios
+import time
 
 import pytest
 
@@ -108,6 +109,17 @@ def test_signals_are_passed_on(python, programs, tmp_path, number):
     said, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (number, f"signal {number}\n")
     assert Recording(tmp_path / "run.pyro").info()["complete"]
+
+
+def test_no_signal_is_lost_while_the_program_begins(tmp_path):
+    path = tmp_path / "early.pyro"
+    for i in range(40):
+        process = subprocess.Popen([PYROMETER, "run", "-q", "-o", path, "--", "sleep", "60"],
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(i * 1e-4)
+        process.terminate()
+        assert process.wait(PATIENCE / 4) == -signal.SIGTERM
+        assert not path.exists()
 
 
 def test_no_ignored_signal_is_inherited():
