@@ -48,6 +48,22 @@ def test_no_process_id(precious, pid):
     assert refused(pyrometer("attach", "-o", precious, "--", pid), 2, f"'{pid}'")
 
 
+READERS = [("report",), ("report", "--top", "--json"), ("export", "-f", "collapsed", "-o", "-"),
+           ("view", "--no-browser"), ("view", "--html", "-")]
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_nothing_to_read(command, tmp_path):
+    """Files that are empty, without an end, or of which only the beginning is left."""
+    path = tmp_path / "a.pyro"
+    path.touch()
+    assert refused(pyrometer(*command, path), 8, str(path), "empty")
+    assert refused(pyrometer(*command, "/dev/zero"), 8, "/dev/zero", "not a Pyrometer recording")
+    pyrometer("run", "-q", "-o", path, "-c", "sum(range(1000000))")
+    path.write_bytes(path.read_bytes()[:50])
+    assert refused(pyrometer(*command, path), 8, str(path), "breaks off", "nothing left")
+
+
 def test_no_argument():
     assert refused(pyrometer("attach"), 2, "usage")
 
