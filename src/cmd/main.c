@@ -1,4 +1,5 @@
 /* The program: find the command, let it run, print what went wrong. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <signal.h>
@@ -173,11 +174,25 @@ static int show_page(const char *name)
 	return error_exit_status(ERR_USAGE);
 }
 
+/* A standard file that we were started without would become the next one that
+ * is opened, a recording perhaps, and messages would go into it. What stands in
+ * for it fails as it would, and a program that we start has none either. */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_CLOEXEC | O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "--help";
 	const struct command *c = find_command(name);
 
+	fill_standard_files();
 	/* A failed write says why, whatever the reason. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/style.h"
 #include "format/format.h"
 #include "os/descriptors.h"
 #include "record/reader.h"
@@ -213,10 +214,7 @@ static int write_formats(const struct recording *r, struct profile *p,
 
 static int print_summary(struct profile *p, struct error *err)
 {
-	struct view_style style = {
-		.width = cmd_width(STDERR_FILENO, 100),
-		.colour = cmd_colour(STDERR_FILENO),
-	};
+	struct view_style style = style_of(STDERR_FILENO, 100);
 	struct buffer out = BUFFER_INIT;
 	int status;
 

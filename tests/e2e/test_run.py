@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import termios
 import time
 
@@ -84,6 +85,7 @@ def test_names_with_spaces(python, programs, tmp_path):
     path, = tmp_path.glob("*.pyro")
     assert re.fullmatch(r"busy_one-\d+\.pyro", path.name)
     assert f"wrote {path.name}" in done.stderr
+    assert "\u00b1" in done.stderr  # as report writes it
     assert Recording(path).samples_with(*STACK) > 50
 
 
@@ -120,6 +122,16 @@ def test_no_signal_is_lost_while_the_program_begins(tmp_path):
         process.terminate()
         assert process.wait(PATIENCE / 4) == -signal.SIGTERM
         assert not path.exists()
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_without_a_standard_file(tmp_path, closed):
+    """Nothing else takes its place, and the program has none either."""
+    path, code = tmp_path / "closed.pyro", f"import os; os._exit(os.path.exists('/dev/fd/{closed}'))"
+    done = pyrometer("run", "-o", path, "--python", sys.executable, "-c", code,
+                     preexec_fn=lambda: os.close(closed))
+    assert done.returncode == 0, done.stderr
+    assert Recording(path).info()["complete"] and not Recording(path).info()["notice"]
 
 
 def test_no_ignored_signal_is_inherited():
