@@ -361,6 +361,18 @@ static void sleep_until_tick(struct recorder *r)
 	r->tick++;
 }
 
+/* The next tick is so far off that the end, a child or an exec would be noticed
+ * late: go a part of the way. False when the tick is near. */
+static bool rested(const struct recorder *r)
+{
+	uint64_t until = clock_now() + care_every(r);
+
+	if (until >= r->next)
+		return false;
+	clock_sleep_until(until);
+	return true;
+}
+
 /* Nothing to sample yet: wait a little for a Python to appear. */
 static void wait_for_python(struct recorder *r)
 {
@@ -439,7 +451,9 @@ static int loop(struct recorder *r, struct error *err)
 		status = take_care(r, now, err);
 		if (status < 0)
 			break;
-		if (r->n_targets) {
+		if (r->n_targets && rested(r)) {
+			now = clock_now();
+		} else if (r->n_targets) {
 			sleep_until_tick(r);
 			now = clock_now();
 			writer_tick(r->writer, now);

@@ -93,7 +93,8 @@ void target_record(struct target *t, struct writer *writer, uint32_t parent,
 
 bool target_is_gone(const struct target *t)
 {
-	return process_start_time(t->pid) != t->start_time;
+	return process_start_time(t->pid) != t->start_time ||
+	       process_state(t->pid) == 'Z';
 }
 
 /* Take a thread id as we see it, if this process has such a thread. */
