@@ -129,13 +129,6 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* --help counts only before the operands, which may be a program's own. */
-static bool wants_help(int argc, char **argv)
-{
-	return argc > 1 &&
-	       (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-}
-
 static int show_help(const struct command *c)
 {
 	struct buffer out = BUFFER_INIT;
@@ -149,9 +142,9 @@ static int run_command(const struct command *c, int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int status;
 
-	if (wants_help(argc, argv))
-		return show_help(c);
 	status = c->run(c, argc, argv, &err);
+	if (status == -ERR_HELP)
+		return show_help(c);
 	if (status >= 0)
 		return status;
 	fprintf(stderr, "pyrometer: %s\n",

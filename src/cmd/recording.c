@@ -85,15 +85,17 @@ static void show_progress(void *context, const struct recording_info *info,
 	buffer_release(&line);
 }
 
-/* "app" of "dir/app.py". */
+/* "app" of "dir/app.py"; all of "python3.12" and of the module "json.tool". */
 static char *stem_of(const char *name)
 {
+	static const char *const ends[] = { ".py", ".pyc", ".pyz", ".sh" };
 	const char *slash = strrchr(name, '/');
 	char *stem = xstrdup(slash ? slash + 1 : name), *dot;
 
 	dot = strrchr(stem, '.');
-	if (dot && dot != stem)
-		*dot = 0;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (dot && dot != stem && !strcmp(dot, ends[i]))
+			*dot = 0;
 	for (char *c = stem; *c; c++)
 		if (*c <= ' ' || *c == 127)
 			*c = '_';

@@ -89,6 +89,15 @@ def test_names_with_spaces(python, programs, tmp_path):
     assert Recording(path).samples_with(*STACK) > 50
 
 
+@pytest.mark.parametrize("words, name", [
+    (["-m", "json.tool", "--help"], "json.tool"), (["-c", "pass"], "code"),
+    (["--", sys.executable, "-c", "pass"], os.path.basename(sys.executable))])
+def test_the_recording_is_named_after_the_program(tmp_path, words, name):
+    assert pyrometer("run", *words, cwd=tmp_path).returncode == 0
+    path, = tmp_path.glob("*.pyro")
+    assert re.fullmatch(re.escape(name) + r"-\d+\.pyro", path.name)
+
+
 # Signals
 
 @SOME
