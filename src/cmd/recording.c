@@ -61,27 +61,38 @@ static uint32_t filter_of(const struct recording_options *o)
 	return filter;
 }
 
+static void add_progress(struct buffer *out, const struct recording_info *info,
+			 uint32_t n_processes)
+{
+	buffer_add_string(out, "pyrometer: ");
+	if (!n_processes) {
+		buffer_add_string(out, "waiting for Python");
+		return;
+	}
+	text_add_seconds(out, (double)info->duration / NS_PER_SECOND);
+	buffer_add_string(out, ", ");
+	text_add_count(out, info->samples);
+	buffer_add_string(out, " samples");
+	if (n_processes > 1)
+		buffer_printf(out, ", %u processes", n_processes);
+}
+
+/* A line that went on into the next could not be taken back. */
 static void show_progress(void *context, const struct recording_info *info,
 			  uint32_t n_processes)
 {
 	struct recording *r = context;
-	struct buffer line = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT, line = BUFFER_INIT;
+	size_t room = (size_t)cmd_width(STDERR_FILENO, 80) - 1;
 
 	if (!r->status_line)
 		return;
-	buffer_add_string(&line, "\r\033[K\033[2mpyrometer: ");
-	if (!n_processes)
-		buffer_add_string(&line, "waiting for Python");
-	else {
-		text_add_seconds(&line, (double)info->duration / NS_PER_SECOND);
-		buffer_add_string(&line, ", ");
-		text_add_count(&line, info->samples);
-		buffer_add_string(&line, " samples");
-	}
-	if (n_processes > 1)
-		buffer_printf(&line, ", %u processes", n_processes);
-	buffer_add_string(&line, "\033[0m\r");
+	add_progress(&text, info, n_processes);
+	if (text.size > room) /* it is ASCII */
+		text.size = room;
+	buffer_printf(&line, "\r\033[K\033[2m%s\033[0m\r", buffer_text(&text));
 	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	buffer_release(&text);
 	buffer_release(&line);
 }
 

@@ -179,6 +179,16 @@ class Terminal:
 
 
 @SOME
+def test_status_line_fits_the_terminal(python, programs, tmp_path):
+    terminal = Terminal([PYROMETER, "run", "-o", tmp_path / "a.pyro", "--",
+                         *programs.command(python, "busy.py", 1)],
+                        env={**os.environ, "COLUMNS": "20"})
+    assert terminal.end() == 0
+    lines = re.findall(r"\x1b\[2m(pyrometer: [^\x1b]*)\x1b\[0m\r", terminal.text)
+    assert lines and all(len(line) < 20 for line in lines), lines
+
+
+@SOME
 def test_interrupt_from_the_terminal_is_the_programs(python, programs, tmp_path):
     terminal = Terminal([PYROMETER, "run", "-o", tmp_path / "run.pyro", "--",
                          *programs.command(python, "signals.py")])
