@@ -487,6 +487,37 @@ static int find_of_rank(struct python *p, const struct maps *maps,
 	return -ERR_NOT_PYTHON;
 }
 
+/* A Python whose file was replaced, as by an upgrade, while it runs: what is
+ * mapped can then be opened by root alone. NULL: there is none. */
+static const struct mapping *deleted_python(const struct maps *maps)
+{
+	static const char end[] = " (deleted)";
+
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct mapping *m = &maps->items[i];
+		size_t n = strlen(m->path);
+
+		if (is_first_of_file(maps, i) && rank(m, "") == 0 &&
+		    n > strlen(end) && !strcmp(m->path + n - strlen(end), end))
+			return m;
+	}
+	return NULL;
+}
+
+static int fail_to_find(const struct python *p, const struct maps *maps,
+			const char *exe, struct error *err)
+{
+	const struct mapping *deleted = deleted_python(maps);
+
+	if (deleted && geteuid())
+		return fail(err, ERR_NOT_PYTHON,
+			    "process %d runs %s, which only root can open "
+			    "now; use sudo, or start the process anew",
+			    (int)p->pid, deleted->path);
+	return fail(err, ERR_NOT_PYTHON, "process %d (%s) does not run Python",
+		    (int)p->pid, exe[0] ? exe : "no executable");
+}
+
 static int find_in_maps(struct python *p, const struct maps *maps,
 			struct error *err)
 {
@@ -507,8 +538,7 @@ static int find_in_maps(struct python *p, const struct maps *maps,
 		*p = idle;
 		return 0;
 	}
-	return fail(err, ERR_NOT_PYTHON, "process %d (%s) does not run Python",
-		    (int)p->pid, exe[0] ? exe : "no executable");
+	return fail_to_find(p, maps, exe, err);
 }
 
 static bool begins_with(const char *path, const char *prefix)

@@ -103,6 +103,42 @@ def test_permission_denied(python, start, tmp_path):
     assert not (tmp_path / "new.pyro").exists()
 
 
+HOLDER = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	mmap(0, 4096, PROT_READ, MAP_PRIVATE, open(argv[1], O_RDONLY), 0);
+	unlink(argv[1]);
+	puts("ready");
+	fflush(stdout);
+	pause();
+}
+"""
+
+
+@AS_ROOT
+def test_python_that_was_replaced_while_it_runs(tmp_path):
+    """As by an upgrade: its file is there for root only."""
+    binary = shutil.copy(PYROMETER, tmp_path / "pyrometer")
+    for folder in [tmp_path, *tmp_path.parents[:-2]]:
+        os.chmod(folder, 0o755)
+    os.chmod(tmp_path, 0o777)
+    (tmp_path / "libpython3.9.so").write_bytes(b"gone" * 1024)
+    subprocess.run(["cc", "-w", "-x", "c", "-", "-o", tmp_path / "holder"], input=HOLDER,
+                   text=True, check=True)
+    with subprocess.Popen([*NOBODY, tmp_path / "holder", tmp_path / "libpython3.9.so"],
+                          stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "ready\n"
+        dump, doctor = (subprocess.run([*NOBODY, binary, command, str(holder.pid)],
+                                       capture_output=True, text=True)
+                        for command in ("dump", "doctor"))
+        holder.kill()
+    assert refused(dump, 4, str(holder.pid), "libpython3.9.so", "sudo")
+    assert doctor.returncode == 4 and "which only root can open now; use sudo" in doctor.stdout
+
+
 @pytest.mark.parametrize("option", [
     ["-r", "0"], ["-r", "-1"], ["-r", "nan"], ["-r", "inf"], ["-r", "1e300"], ["-r", ""],
     ["-d", "x"], ["-d", "-1s"], ["-d", "nan"], ["-f", "gif"], ["--ride", "x"], ["--mode", "x"],
