@@ -27,6 +27,7 @@ enum error_code {
 #define ERROR_ENUM(name, status, text) ERR_##name,
 	ERROR_LIST(ERROR_ENUM)
 #undef ERROR_ENUM
+		ERR_HELP, /* no failure: --help stands among the options */
 };
 
 struct error {

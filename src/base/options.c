@@ -253,6 +253,8 @@ static int fail_unknown(const struct option *options, const char *command,
 {
 	const struct option *o = nearest(options, name);
 
+	if (!strcmp(name, "help"))
+		return -ERR_HELP;
 	if (o)
 		return fail(err, ERR_USAGE,
 			    "unknown option '--%s'; did you mean '--%s'?", name,
@@ -328,6 +330,8 @@ static int parse_letters(const struct option *options, const char *word,
 		bool flag = o && o->kind == OPTION_FLAG;
 		int status;
 
+		if (!o && *c == 'h')
+			return -ERR_HELP;
 		if (!o || *c == '-')
 			return fail(err, ERR_USAGE,
 				    "unknown option '-%c'; 'pyrometer %s "

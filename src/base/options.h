@@ -43,7 +43,7 @@ struct option {
  * `stop_at_operand` (for `run`) the first operand ends them. Operands are moved
  * to argv[0], argv[1]... in order; *n_operands says how many, and a NULL
  * follows them. argv[0] is the name of the command until then. Returns 0 or
- * -ERR_USAGE (argv is then as it was). */
+ * -ERR_USAGE (argv is then as it was); -ERR_HELP when --help or -h is met. */
 int options_parse(const struct option *options, int argc, char **argv,
 		  bool stop_at_operand, int *n_operands, struct error *err);
 

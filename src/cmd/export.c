@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/names.h"
 #include "cmd/filters.h"
+#include "cmd/reading.h"
 #include "format/format.h"
 
 static struct filter_options filters;
@@ -95,12 +95,9 @@ static int export_file(const char *file, struct error *err)
 
 	if (!f)
 		return -ERR_USAGE;
-	status = names_open(&reader, file, err);
+	status = reading_open(&reader, file, true, err);
 	if (status < 0)
 		return status;
-	if (reader_notice(reader))
-		fprintf(stderr, "pyrometer: %s: %s\n", file,
-			reader_notice(reader));
 	path = output ? xstrdup(output) : format_default_path(f, file);
 	how.recording = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 	status = export_profile(reader, f, path, err);

@@ -1,4 +1,5 @@
 /* The program: find the command, let it run, print what went wrong. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <signal.h>
@@ -138,13 +139,6 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* --help counts only before the operands, which may be a program's own. */
-static bool wants_help(int argc, char **argv)
-{
-	return argc > 1 &&
-	       (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-}
-
 static int show_help(const struct command *c)
 {
 	struct buffer out = BUFFER_INIT;
@@ -158,9 +152,9 @@ static int run_command(const struct command *c, int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int status;
 
-	if (wants_help(argc, argv))
-		return show_help(c);
 	status = c->run(c, argc, argv, &err);
+	if (status == -ERR_HELP)
+		return show_help(c);
 	if (status >= 0)
 		return status;
 	cmd_complain(err.text[0] ? err.text : error_name(status));
@@ -182,11 +176,25 @@ static int show_page(const char *name)
 	return error_exit_status(ERR_USAGE);
 }
 
+/* A standard file that we were started without would become the next one that
+ * is opened, a recording perhaps, and messages would go into it. What stands in
+ * for it fails as it would, and a program that we start has none either. */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_CLOEXEC | O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "--help";
 	const struct command *c = find_command(name);
 
+	fill_standard_files();
 	/* A failed write says why, whatever the reason. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -65,11 +65,8 @@ static void look_up(struct reader *r)
 		cmd_print(STDERR_FILENO, "\r\033[K", 4, NULL);
 }
 
-int names_open(struct reader **out, const char *path, struct error *err)
+void names_complete(struct reader *reader)
 {
-	int status = reader_open(out, path, err);
-
-	if (status == 0 && symbolise_wanted(*out))
-		look_up(*out);
-	return status;
+	if (symbolise_wanted(reader))
+		look_up(reader);
 }

@@ -14,7 +14,9 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/names.h"
+#include "cmd/style.h"
 #include "format/format.h"
+#include "os/descriptors.h"
 #include "record/reader.h"
 #include "view/summary.h"
 
@@ -93,27 +95,38 @@ static uint32_t filter_of(const struct recording_options *o)
 	return filter;
 }
 
+static void add_progress(struct buffer *out, const struct recording_info *info,
+			 uint32_t n_processes)
+{
+	buffer_add_string(out, "pyrometer: ");
+	if (!n_processes) {
+		buffer_add_string(out, "waiting for Python");
+		return;
+	}
+	text_add_seconds(out, (double)info->duration / NS_PER_SECOND);
+	buffer_add_string(out, ", ");
+	text_add_count(out, info->samples);
+	buffer_add_string(out, " samples");
+	if (n_processes > 1)
+		buffer_printf(out, ", %u processes", n_processes);
+}
+
+/* A line that went on into the next could not be taken back. */
 static void show_progress(void *context, const struct recording_info *info,
 			  uint32_t n_processes)
 {
 	struct recording *r = context;
-	struct buffer line = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT, line = BUFFER_INIT;
+	size_t room = (size_t)cmd_width(STDERR_FILENO, 80) - 1;
 
 	if (!r->status_line)
 		return;
-	buffer_add_string(&line, "\r\033[K\033[2mpyrometer: ");
-	if (!n_processes)
-		buffer_add_string(&line, "waiting for Python");
-	else {
-		text_add_seconds(&line, (double)info->duration / NS_PER_SECOND);
-		buffer_add_string(&line, ", ");
-		text_add_count(&line, info->samples);
-		buffer_add_string(&line, " samples");
-	}
-	if (n_processes > 1)
-		buffer_printf(&line, ", %u processes", n_processes);
-	buffer_add_string(&line, "\033[0m\r");
+	add_progress(&text, info, n_processes);
+	if (text.size > room) /* it is ASCII */
+		text.size = room;
+	buffer_printf(&line, "\r\033[K\033[2m%s\033[0m\r", buffer_text(&text));
 	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	buffer_release(&text);
 	buffer_release(&line);
 }
 
@@ -126,15 +139,17 @@ static void show_naming(void *context, uint64_t done, uint64_t total)
 		names_bar(&r->naming_since, done, total);
 }
 
-/* "app" of "dir/app.py". */
+/* "app" of "dir/app.py"; all of "python3.12" and of the module "json.tool". */
 static char *stem_of(const char *name)
 {
+	static const char *const ends[] = { ".py", ".pyc", ".pyz", ".sh" };
 	const char *slash = strrchr(name, '/');
 	char *stem = xstrdup(slash ? slash + 1 : name), *dot;
 
 	dot = strrchr(stem, '.');
-	if (dot && dot != stem)
-		*dot = 0;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (dot && dot != stem && !strcmp(dot, ends[i]))
+			*dot = 0;
 	for (char *c = stem; *c; c++)
 		if (*c <= ' ' || *c == 127)
 			*c = '_';
@@ -210,6 +225,7 @@ int recording_start(struct recording *r, const char *command,
 	};
 	int status = parse_period(options->rate, &o.period, err);
 
+	descriptors_raise();
 	if (status == 0)
 		recorder_new(&r->recorder, r->fd, &o);
 	return status;
@@ -254,10 +270,7 @@ static int write_formats(const struct recording *r, struct profile *p,
 
 static int print_summary(struct profile *p, struct error *err)
 {
-	struct view_style style = {
-		.width = cmd_width(STDERR_FILENO, 100),
-		.colour = cmd_colour(STDERR_FILENO),
-	};
+	struct view_style style = style_of(STDERR_FILENO, 100);
 	struct buffer out = BUFFER_INIT;
 	int status;
 

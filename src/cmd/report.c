@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/filters.h"
-#include "cmd/names.h"
+#include "cmd/reading.h"
 #include "cmd/style.h"
 #include "view/view.h"
 
@@ -140,7 +140,7 @@ static int report_file(const char *path, const struct view_style *style,
 		       struct error *err)
 {
 	struct reader *reader = NULL;
-	int status = names_open(&reader, path, err);
+	int status = reading_open(&reader, path, false, err);
 
 	if (status < 0)
 		return status;

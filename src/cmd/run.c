@@ -47,19 +47,64 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		kill(child, number);
 }
 
+static const int signals[] = { SIGINT, SIGQUIT, SIGTERM,
+			       SIGHUP, SIGUSR1, SIGUSR2 };
+
+#define N_SIGNALS (sizeof(signals) / sizeof(*signals))
+
 /* What we were started to ignore, as by nohup, stays ignored. */
 static void catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM,
-				       SIGHUP, SIGUSR1, SIGUSR2 };
 	struct sigaction action = { .sa_sigaction = pass_on,
 				    .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct sigaction before;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < N_SIGNALS; i++)
 		if (!sigaction(signals[i], NULL, &before) &&
 		    before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
+}
+
+static void hold_signals(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* Whether one has come that is not blocked by others as well. */
+static bool signal_came(const sigset_t *before)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		if (sigismember(&pending, signals[i]) &&
+		    !sigismember(before, signals[i]))
+			return true;
+	return false;
+}
+
+/* Start the program so that no signal is lost: one that came before ends us, as
+ * it would have ended the program; one that comes while the program begins
+ * reaches it through pass_on(). */
+static int start_program(char **program, const sigset_t *before,
+			 struct error *err)
+{
+	pid_t pid;
+	int status;
+
+	if (signal_came(before))
+		return fail(err, ERR_IO, "interrupted");
+	status = child_start(&pid, program, before, err);
+	if (status < 0)
+		return status;
+	child = pid;
+	catch_signals();
+	return 0;
 }
 
 static bool in_path(const char *name)
@@ -164,26 +209,26 @@ static int run_recorded(char **program, const char *name, const char *command,
 	struct recording r;
 	struct error trouble = ERROR_INIT;
 	int status, ended;
-	pid_t pid;
+	sigset_t before;
 
+	hold_signals(&before);
 	status = recording_open(&r, &recording_options, name, getpid(), err);
-	if (status == 0) {
-		catch_signals();
-		status = child_start(&pid, program, err);
-	}
+	if (status == 0)
+		status = start_program(program, &before, err);
 	if (status < 0) {
 		recording_cancel(&r);
 		recording_release(&r);
-		return status;
 	}
-	child = pid;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (status < 0)
+		return status;
 	status = recording_start(&r, command, &stop, &trouble);
 	if (status < 0)
 		goto out;
-	recorder_expect(r.recorder, pid);
+	recorder_expect(r.recorder, child);
 	status = recording_finish(&r, &trouble);
 out:
-	ended = child_wait(pid);
+	ended = child_wait(child);
 	recording_release(&r);
 	if (status < 0)
 		fprintf(stderr, "pyrometer: %s\n", trouble.text);

@@ -16,14 +16,22 @@ const char *const style_colours[] = {
 	NULL,
 };
 
-struct view_style style_choose(int colour, int pipe_width)
+struct view_style style_of(int fd, int pipe_width)
 {
 	setlocale(LC_CTYPE, "");
 	return (struct view_style){
-		.width = cmd_width(STDOUT_FILENO, pipe_width),
-		.colour = colour == COLOUR_ALWAYS ||
-			  (colour == COLOUR_AUTO && cmd_colour(STDOUT_FILENO)),
-		.unicode = !isatty(STDOUT_FILENO) ||
-			   !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.width = cmd_width(fd, pipe_width),
+		.colour = cmd_colour(fd),
+		.unicode =
+			!isatty(fd) || !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
+}
+
+struct view_style style_choose(int colour, int pipe_width)
+{
+	struct view_style style = style_of(STDOUT_FILENO, pipe_width);
+
+	if (colour != COLOUR_AUTO)
+		style.colour = colour == COLOUR_ALWAYS;
+	return style;
 }

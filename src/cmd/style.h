@@ -15,7 +15,10 @@
 
 extern const char *const style_colours[];
 
-/* The style of standard output; `pipe_width` columns when it is no terminal. */
+/* The style that suits a file; `pipe_width` columns when it is no terminal. */
+struct view_style style_of(int fd, int pipe_width);
+
+/* The style of standard output, with the colours that the user asked for. */
 struct view_style style_choose(int colour, int pipe_width);
 
 #endif

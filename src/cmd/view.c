@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/names.h"
+#include "cmd/reading.h"
 #include "format/format.h"
 #include "view/server.h"
 
@@ -35,16 +35,6 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
-}
-
-static int open_reader(const char *file, struct reader **out, struct error *err)
-{
-	int status = names_open(out, file, err);
-
-	if (!status && reader_notice(*out))
-		fprintf(stderr, "pyrometer: %s: %s\n", file,
-			reader_notice(*out));
-	return status;
 }
 
 static int write_page(struct reader **readers, char **files, int n,
@@ -147,7 +137,7 @@ static int view_files(char **files, int n, struct error *err)
 	int status = 0;
 
 	for (int i = 0; i < n && !status; i++)
-		status = open_reader(files[i], &readers[i], err);
+		status = reading_open(&readers[i], files[i], true, err);
 	if (!status && html)
 		status = write_page(readers, files, n, err);
 	else if (!status)

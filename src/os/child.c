@@ -15,12 +15,14 @@ static void restore_signals(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
-static void exec_child(int report, char *const argv[])
+static void exec_child(int report, char *const argv[], const sigset_t *mask)
 {
 	ssize_t ignored;
 	int code;
 
 	restore_signals();
+	if (mask)
+		sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
 	code = errno;
 	ignored = write(report, &code, sizeof(code));
@@ -37,7 +39,8 @@ static int exec_failure(const char *name, int code, struct error *err)
 		    "cannot run '%s': %s", name, strerror(code));
 }
 
-int child_start(pid_t *out, char *const argv[], struct error *err)
+int child_start(pid_t *out, char *const argv[], const sigset_t *mask,
+		struct error *err)
 {
 	int report[2], code = 0;
 	ssize_t n;
@@ -48,7 +51,7 @@ int child_start(pid_t *out, char *const argv[], struct error *err)
 			    strerror(errno));
 	pid = fork();
 	if (pid == 0)
-		exec_child(report[1], argv);
+		exec_child(report[1], argv, mask);
 	close(report[1]);
 	if (pid < 0) {
 		close(report[0]);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/descriptors.h"
 
 #define STAT_STATE     3 /* field numbers of proc(5) */
 #define STAT_PROCESSOR 39
@@ -26,7 +27,10 @@ int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid)
 	t->stat_fd = open_file(pid, tid, "stat");
 	t->sched_fd = open_file(pid, tid, "schedstat");
 	t->syscall_fd = open_file(pid, tid, "syscall");
-	return t->stat_fd < 0 ? -ERR_GONE : 0;
+	if (t->stat_fd >= 0 && !descriptors_scarce(t->stat_fd))
+		return 0;
+	os_thread_release(t);
+	return -ERR_GONE;
 }
 
 void os_thread_release(struct os_thread *t)

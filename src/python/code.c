@@ -181,6 +181,8 @@ static int read_parts(const struct reading *r, struct code *out)
 		rc = count_units(r, &out->n_units);
 	if (rc)
 		return rc;
+	out->internal = !strcmp(out->name, "__init__") &&
+			!strcmp(out->file, "__init__");
 	out->first_line = int_at(r->head, l->code.firstlineno);
 	if (l->frames != FRAME_OBJECTS)
 		out->first_instruction = r->address + l->code.code;

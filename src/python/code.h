@@ -3,6 +3,7 @@
 #ifndef PYROMETER_PYTHON_CODE_H
 #define PYROMETER_PYTHON_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ struct code {
 	uint64_t address;
 	const char *name; /* qualified where the version has it, UTF-8 */
 	const char *file; /* UTF-8; undecodable bytes as U+FFFD */
+	bool internal;	  /* a step of the interpreter's own, between a class
+			   * and its __init__ (3.13+); tracebacks leave it
+			   * out, too */
 	uint32_t first_line;
 	uint64_t
 		first_instruction; /* address of the bytecode (3.11+), else 0 */

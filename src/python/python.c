@@ -490,6 +490,36 @@ static int find_of_rank(struct python *p, const struct python_host *host,
 	return -ERR_NOT_PYTHON;
 }
 
+/* A Python whose file was replaced, as by an upgrade, while it runs: what is
+ * mapped can then be opened by root alone. NULL: there is none. */
+static const struct mapping *deleted_python(const struct maps *maps)
+{
+	static const char end[] = " (deleted)";
+
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct mapping *m = &maps->items[i];
+		size_t n = strlen(m->path);
+
+		if (is_first_of_file(maps, i) && rank(m, "") == 0 &&
+		    n > strlen(end) && !strcmp(m->path + n - strlen(end), end))
+			return m;
+	}
+	return NULL;
+}
+
+static int fail_to_find(const struct python_host *host, struct error *err)
+{
+	const struct mapping *deleted = deleted_python(host->maps);
+
+	if (deleted && geteuid())
+		return fail(err, ERR_NOT_PYTHON,
+			    "%s runs %s, which only root can open now; use "
+			    "sudo, or start the process anew",
+			    host->name, deleted->path);
+	return fail(err, ERR_NOT_PYTHON, "%s (%s) does not run Python",
+		    host->name, host->exe[0] ? host->exe : "no executable");
+}
+
 static int find_in_maps(struct python *p, const struct python_host *host,
 			struct error *err)
 {
@@ -508,8 +538,7 @@ static int find_in_maps(struct python *p, const struct python_host *host,
 		*p = idle;
 		return 0;
 	}
-	return fail(err, ERR_NOT_PYTHON, "%s (%s) does not run Python",
-		    host->name, host->exe[0] ? host->exe : "no executable");
+	return fail_to_find(host, err);
 }
 
 static bool begins_with(const char *path, const char *prefix)

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "record/format.h"
 #include "record/reader_private.h"
 
 struct file {
@@ -49,6 +50,13 @@ static bool read_file(void *context, uint64_t offset, void *out, size_t n)
 	return true;
 }
 
+/* Something without an end, perhaps: what is there tells already. */
+static bool is_foreign(const struct file *f)
+{
+	return f->bytes.size >= FILE_HEADER_SIZE &&
+	       file_header_check(f->bytes.data, f->bytes.size, "", NULL) < 0;
+}
+
 static int read_to_end(struct file *f, const char *name, struct error *err)
 {
 	for (;;) {
@@ -60,9 +68,9 @@ static int read_to_end(struct file *f, const char *name, struct error *err)
 		if (got < 0)
 			return fail(err, ERR_IO, "cannot read %s: %s", name,
 				    strerror(errno));
-		if (!got)
-			return 0;
 		f->bytes.size += (size_t)got;
+		if (!got || is_foreign(f))
+			return 0;
 	}
 }
 

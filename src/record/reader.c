@@ -193,7 +193,7 @@ static int check_header(struct reader *r, const char *name, struct error *err)
 	size_t n = size < FILE_HEADER_SIZE ? (size_t)size : FILE_HEADER_SIZE;
 	const unsigned char *p = input_bytes(r->input, 0, n);
 
-	if (!p)
+	if (!p && n)
 		return fail(err, ERR_IO, "cannot read %s", name);
 	return file_header_check(p, n, name, err);
 }

@@ -200,6 +200,13 @@ uint64_t codes_tlbc_base(const struct python *p, const struct raw_frame *frame)
 	return base;
 }
 
+bool codes_is_internal(struct codes *c, const struct raw_frame *frame)
+{
+	uint32_t i = find_entry(c, frame->code); /* may move the entries */
+
+	return c->entries[i].code.internal;
+}
+
 uint32_t codes_frame(struct codes *c, const struct raw_frame *frame)
 {
 	uint32_t i = find_entry(c, frame->code); /* may move the entries */

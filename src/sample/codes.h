@@ -32,6 +32,9 @@ bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
  * its code object makes no sense. */
 uint32_t codes_frame(struct codes *c, const struct raw_frame *frame);
 
+/* Whether the frame is one of the interpreter's own, not to be shown. */
+bool codes_is_internal(struct codes *c, const struct raw_frame *frame);
+
 /* Where the thread-local copy of the bytecode that a frame runs begins, as
  * code_line() wants it; 0 when it runs none. */
 uint64_t codes_tlbc_base(const struct python *p, const struct raw_frame *frame);

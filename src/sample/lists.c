@@ -107,7 +107,9 @@ static uint32_t follow_threads(struct target *t, uint32_t interpreter,
 	return place;
 }
 
-/* Whether a thread that the walk did not come by is still what it was. */
+/* Whether a thread that the walk did not come by is still what it was. The end
+ * of a list is the oldest thread: usually the main one, which is never alone to
+ * go; of another nothing tells whether it was taken out. */
 static bool still_there(const struct target *t,
 			const struct target_thread *thread)
 {
@@ -118,7 +120,9 @@ static bool still_there(const struct target *t,
 	    !read_links(t, address, &links) || links.serial != thread->serial ||
 	    links.interpreter != t->interpreters[thread->interpreter].address)
 		return false;
-	return links.next && read_links(t, links.next, &next) &&
+	if (!links.next)
+		return thread->tid == t->pid;
+	return read_links(t, links.next, &next) &&
 	       next.interpreter == links.interpreter;
 }
 

@@ -45,6 +45,8 @@ static uint32_t find_node(struct node_table *t, const struct raw_frame *f,
 	uint64_t key = raw_key(f, parent);
 	uint32_t node = map_get(&t->by_raw, f->code, key);
 
+	if (node == MAP_NONE && codes_is_internal(t->codes, f))
+		return parent;
 	if (node == MAP_NONE) {
 		node = writer_node(t->writer, parent, codes_frame(t->codes, f));
 		map_put(&t->by_raw, f->code, key, node);

@@ -200,6 +200,20 @@ static void forget_target(struct recorder *r, uint32_t i)
 	drop_target(r, i);
 }
 
+/* The process may have gone from one program to another meanwhile: what was
+ * found is then of both, and is looked for again. */
+static struct target *open_relative(struct relative *x)
+{
+	struct target *t;
+
+	if (target_new(&t, x->pid, NULL) < 0)
+		return NULL;
+	if (process_image(x->pid) == x->image)
+		return t;
+	target_free(t);
+	return NULL;
+}
+
 /* Try the relatives that may have become Pythons. */
 static int try_relatives(struct recorder *r, uint64_t now, struct error *err)
 {
@@ -211,7 +225,8 @@ static int try_relatives(struct recorder *r, uint64_t now, struct error *err)
 
 		if (x->is_python || !family_due(x, now))
 			continue;
-		if (target_new(&t, x->pid, NULL) == 0) {
+		t = open_relative(x);
+		if (t) {
 			x->is_python = true;
 			status = add_target(r, t, err);
 		}
@@ -438,6 +453,18 @@ static void sleep_until_tick(struct recorder *r)
 	r->tick++;
 }
 
+/* The next tick is so far off that the end, a child or an exec would be noticed
+ * late: go a part of the way. False when the tick is near. */
+static bool rested(const struct recorder *r)
+{
+	uint64_t until = clock_now() + care_every(r);
+
+	if (until >= r->next)
+		return false;
+	clock_sleep_until(until);
+	return true;
+}
+
 /* Nothing to sample yet: wait a little for a Python to appear. */
 static void wait_for_python(struct recorder *r)
 {
@@ -535,7 +562,9 @@ static int loop(struct recorder *r, struct error *err)
 		status = take_care(r, now, err);
 		if (status < 0)
 			break;
-		if (r->n_targets) {
+		if (r->n_targets && rested(r)) {
+			now = clock_now();
+		} else if (r->n_targets) {
 			sleep_until_tick(r);
 			now = clock_now();
 			writer_tick(r->writer, now);

@@ -156,6 +156,7 @@ static void read_frame(struct taking *k, struct snapshot_frame *f,
 	*f = (struct snapshot_frame){ .function = "<unreadable>", .file = "" };
 	if (!code->name)
 		return;
+	f->internal = code->internal;
 	f->function = code->name;
 	f->file = code->file;
 	f->line = code_line(code, &p->layout, raw->instruction,
@@ -314,6 +315,20 @@ static void read_stack(struct taking *k, struct snapshot_thread *out,
 	}
 }
 
+static void drop_internal(struct snapshot_thread *out)
+{
+	uint32_t kept = 0, cut = 0;
+
+	for (uint32_t i = 0; i < out->n_frames; i++)
+		if (!out->frames[i].internal) {
+			out->frames[kept++] = out->frames[i];
+			cut += i < out->cut;
+		}
+	out->depth -= out->n_frames - kept;
+	out->n_frames = kept;
+	out->cut = cut;
+}
+
 static void read_thread(struct taking *k, struct snapshot_thread *out,
 			struct target_thread *thread)
 {
@@ -329,6 +344,7 @@ static void read_thread(struct taking *k, struct snapshot_thread *out,
 	naming_best(t, thread, out->name);
 	if (thread->good)
 		read_stack(k, out, thread);
+	drop_internal(out);
 }
 
 static void read_process(struct taking *k)

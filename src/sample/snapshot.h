@@ -44,6 +44,7 @@ struct snapshot_frame {
 	uint32_t n_locals;
 	bool more_locals; /* than are kept */
 	bool moved;	  /* went on before its variables had been read */
+	bool internal;	  /* see struct code; none is left in a snapshot */
 };
 
 struct snapshot_thread {

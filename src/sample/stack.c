@@ -243,7 +243,7 @@ static bool same_chunk(const struct stack *s, const struct stack_region *r,
 	const struct layout *l = &s->python->layout;
 	uint64_t at = leaf - r->address, end = at + s->frame_size;
 
-	return end <= r->size && end <= r->last_have &&
+	return leaf >= r->address && end <= r->size && end <= r->last_have &&
 	       !memcmp(r->copy, r->last, at) &&
 	       word_at(r->copy + at, l->frame.previous) ==
 		       word_at(r->last + at, l->frame.previous) &&

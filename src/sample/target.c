@@ -95,7 +95,8 @@ void target_record(struct target *t, struct writer *writer, uint32_t parent,
 
 bool target_is_gone(const struct target *t)
 {
-	return process_start_time(t->pid) != t->start_time;
+	return process_start_time(t->pid) != t->start_time ||
+	       process_state(t->pid) == 'Z';
 }
 
 /* Take a thread id as we see it, if this process has such a thread. */
@@ -138,16 +139,26 @@ pid_t target_thread_inner_tid(const struct target *t,
 	return native ? native : python_tid_of(&t->python, thread->pthread);
 }
 
+/* Whether a thread's ids are others than at the look before. */
+static bool ids_changed(const struct target *t, struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	const struct stack *s = &thread->stack;
+	uint64_t pthread = stack_field(s, l->thread.thread_id);
+	uint64_t native = stack_field(s, l->thread.native_thread_id);
+	bool changed =
+		pthread != thread->pthread || native != thread->kernel_id;
+
+	thread->pthread = pthread;
+	thread->kernel_id = native;
+	return changed;
+}
+
 /* A child that was just forked has its parent's ids in its memory: the C
  * library's until it runs, Python's until Python comes to put it right. */
 static void thread_identify(struct target *t, struct target_thread *thread)
 {
-	const struct layout *l = &t->python.layout;
-	pid_t native =
-		(pid_t)stack_field(&thread->stack, l->thread.native_thread_id);
-
-	thread->pthread = stack_field(&thread->stack, l->thread.thread_id);
-	if (take_inner_tid(t, thread, native) ||
+	if (take_inner_tid(t, thread, (pid_t)thread->kernel_id) ||
 	    take_inner_tid(t, thread,
 			   python_tid_of(&t->python, thread->pthread)))
 		return;
@@ -355,6 +366,17 @@ uint32_t target_thread_state(const struct target *t,
 	return state;
 }
 
+/* A thread that was just made has the ids of its maker (up to 3.11), then its
+ * own, one after the other: what was concluded from them so far is void. */
+static void thread_settle(const struct target *t, struct target_thread *thread)
+{
+	if (thread->record != ID_NONE)
+		return;
+	thread->named = false;
+	if (t->python.layout.thread.id == LAYOUT_NONE)
+		thread->serial = thread->pthread;
+}
+
 /* The place where a thread is, to see whether it went on. */
 static uint64_t place_of(const struct stack *s)
 {
@@ -365,6 +387,7 @@ static uint64_t place_of(const struct stack *s)
  * for its native side was another's. */
 static void mistake_thread(struct target *t, struct target_thread *thread)
 {
+	thread_settle(t, thread);
 	thread_identify(t, thread);
 	thread->native = NULL;
 	thread->good = false;
@@ -372,12 +395,11 @@ static void mistake_thread(struct target *t, struct target_thread *thread)
 
 static void walk_thread(struct target *t, struct target_thread *thread)
 {
-	const struct layout *l = &t->python.layout;
 	uint64_t before = place_of(&thread->stack);
+	bool changed;
 
 	if (thread->left_alone) {
-		if (thread->pthread !=
-		    stack_field(&thread->stack, l->thread.thread_id))
+		if (ids_changed(t, thread))
 			mistake_thread(t, thread);
 		return;
 	}
@@ -385,8 +407,10 @@ static void walk_thread(struct target *t, struct target_thread *thread)
 	if (!thread->good)
 		return;
 	thread->went_on = place_of(&thread->stack) != before;
-	if ((!thread->tid && t->whole) ||
-	    thread->pthread != stack_field(&thread->stack, l->thread.thread_id))
+	changed = ids_changed(t, thread);
+	if (changed)
+		thread_settle(t, thread);
+	if (changed || (!thread->tid && t->whole))
 		thread_identify(t, thread);
 	thread->state = target_thread_state(t, thread);
 }

@@ -29,12 +29,13 @@ struct target_thread {
 	struct os_thread os;
 	struct native_thread *native; /* for the look that is going on; NULL */
 	uint32_t interpreter;	      /* index in target->interpreters */
-	uint64_t pthread; /* the C library's id; 0: not started yet */
-	uint64_t serial;  /* CPython's count of threads, where it has one */
-	pid_t tid;	  /* as we see it; 0: unknown */
-	uint32_t record;  /* id in the recording; ID_NONE: left out */
-	bool present;	  /* still in the list (used while following it) */
-	bool named;	  /* has got its Python name; see naming.h */
+	uint64_t pthread;   /* the C library's id; 0: not started yet */
+	uint64_t kernel_id; /* the kernel's, as Python noted it; 0: not */
+	uint64_t serial;    /* CPython's count of threads, where it has one */
+	pid_t tid;	    /* as we see it; 0: unknown */
+	uint32_t record;    /* id in the recording; ID_NONE: left out */
+	bool present;	    /* still in the list (used while following it) */
+	bool named;	    /* has got its Python name; see naming.h */
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 

@@ -35,8 +35,8 @@ static void end_ink(struct view_line *line, enum ink ink)
 		buffer_add_string(line->out, "\033[0m");
 }
 
-/* Without Unicode, what the text functions put in place of anything odd must
- * be ASCII too. */
+/* Without Unicode, what the text functions put in place of what was cut, or of
+ * anything odd, must be ASCII too. */
 static void add_ascii(struct buffer *out, const char *text)
 {
 	for (; *text; text++) {
@@ -45,7 +45,9 @@ static void add_ascii(struct buffer *out, const char *text)
 		if (c < 0x80)
 			buffer_add_byte(out, c);
 		else if (c >= 0xc0)
-			buffer_add_byte(out, '?');
+			buffer_add_byte(out, strncmp(text, "\xe2\x80\xa6", 3)
+						     ? '?'
+						     : '~');
 	}
 }
 

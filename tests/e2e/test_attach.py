@@ -184,6 +184,15 @@ def test_riding_is_a_choice(python, start, attach, ride):
     assert (info["ridden"] > info["samples"] / 2) == (ride == "always")
 
 
+@SOME
+def test_the_end_does_not_wait_for_the_next_sample(python, programs, start, attach, tmp_path):
+    """At a sample in a hundred seconds, that would be longer than these wait."""
+    done = pyrometer("run", "-q", "-r", "0.01", "-o", tmp_path / "a.pyro", "--",
+                     *programs.command(python, "busy.py", 0.2))
+    assert done.returncode == 0 and Recording(tmp_path / "a.pyro").info()["complete"]
+    assert attach("-r", "0.01", "-d", "0.2s", start(python, "busy.py").pid).info()["complete"]
+
+
 @ONE
 @pytest.mark.parametrize("rate, hertz", [("100", 100), ("2khz", 2000)])
 def test_rate(python, start, attach, rate, hertz):

@@ -48,6 +48,22 @@ def test_no_process_id(precious, pid):
     assert refused(pyrometer("attach", "-o", precious, "--", pid), 2, f"'{pid}'")
 
 
+READERS = [("report",), ("report", "--top", "--json"), ("export", "-f", "collapsed", "-o", "-"),
+           ("view", "--no-browser"), ("view", "--html", "-")]
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_nothing_to_read(command, tmp_path):
+    """Files that are empty, without an end, or of which only the beginning is left."""
+    path = tmp_path / "a.pyro"
+    path.touch()
+    assert refused(pyrometer(*command, path), 8, str(path), "empty")
+    assert refused(pyrometer(*command, "/dev/zero"), 8, "/dev/zero", "not a Pyrometer recording")
+    pyrometer("run", "-q", "-o", path, "-c", "sum(range(1000000))")
+    path.write_bytes(path.read_bytes()[:50])
+    assert refused(pyrometer(*command, path), 8, str(path), "breaks off", "nothing left")
+
+
 def test_no_argument():
     assert refused(pyrometer("attach"), 2, "usage")
 
@@ -85,6 +101,42 @@ def test_permission_denied(python, start, tmp_path):
                            str(program.pid)], capture_output=True, text=True)
     assert refused(done, 5, str(program.pid), "pyrometer doctor")
     assert not (tmp_path / "new.pyro").exists()
+
+
+HOLDER = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	mmap(0, 4096, PROT_READ, MAP_PRIVATE, open(argv[1], O_RDONLY), 0);
+	unlink(argv[1]);
+	puts("ready");
+	fflush(stdout);
+	pause();
+}
+"""
+
+
+@AS_ROOT
+def test_python_that_was_replaced_while_it_runs(tmp_path):
+    """As by an upgrade: its file is there for root only."""
+    binary = shutil.copy(PYROMETER, tmp_path / "pyrometer")
+    for folder in [tmp_path, *tmp_path.parents[:-2]]:
+        os.chmod(folder, 0o755)
+    os.chmod(tmp_path, 0o777)
+    (tmp_path / "libpython3.9.so").write_bytes(b"gone" * 1024)
+    subprocess.run(["cc", "-w", "-x", "c", "-", "-o", tmp_path / "holder"], input=HOLDER,
+                   text=True, check=True)
+    with subprocess.Popen([*NOBODY, tmp_path / "holder", tmp_path / "libpython3.9.so"],
+                          stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "ready\n"
+        dump, doctor = (subprocess.run([*NOBODY, binary, command, str(holder.pid)],
+                                       capture_output=True, text=True)
+                        for command in ("dump", "doctor"))
+        holder.kill()
+    assert refused(dump, 4, str(holder.pid), "libpython3.9.so", "sudo")
+    assert doctor.returncode == 4 and "which only root can open now; use sudo" in doctor.stdout
 
 
 @pytest.mark.parametrize("option", [

@@ -1,6 +1,8 @@
 """-s: children of every kind are in the recording, below their parents."""
 import pytest
 
+from watch import Recording, pyrometer
+
 FEW = pytest.mark.versions("2.7", "3.8", "3.12", "3.15")
 WAYS = ["fork", "grandchild", "start", "shell", "execute", "multiprocessing fork",
         "multiprocessing spawn", "multiprocessing forkserver", "pool"]
@@ -38,6 +40,24 @@ def test_children_are_recorded(python, record, way):
     assert recording.samples_with("busy_child") > 50 * len(workers)
     assert recording.samples_with("busy_parent") > 50
     assert recording.info()["complete"]
+
+
+MANY = """
+import subprocess, sys
+for i in range(100):
+    subprocess.call([sys.executable, "-S", "-E", "-c", "pass"])
+"""
+
+
+@pytest.mark.versions("3.11")
+def test_a_child_between_fork_and_exec_is_taken_for_one_of_them(python, tmp_path):
+    """Before it is a copy of its parent, after it another program; never both."""
+    path = tmp_path / "execs.pyro"
+    pyrometer("run", "-q", "-s", "-o", path, "--", *python.command("-c", MANY))
+    processes = Recording(path).info()["processes"]
+    after = [process["pid"] for process in processes if process["command"].endswith(" pass")]
+    assert len(after) > 50 and len(after) == len(set(after))
+    assert len({process["python"] for process in processes}) == 1
 
 
 @FEW

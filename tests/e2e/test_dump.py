@@ -185,6 +185,11 @@ def test_code_that_never_stands_still(python, start):
     assert len(depths) > 1
 
 
+def test_no_frame_of_the_interpreters_own(python, start):
+    thread = dump(start(python, "born.py").pid)["threads"][0]
+    assert names_of(thread) == ["__init__", "bear", "<module>"] and thread["depth"] == 3
+
+
 def test_deep_recursion(python, start):
     program = start(python, "sunk.py", 20000)
     thread = max(dump(program.pid)["threads"], key=lambda thread: thread["depth"])

@@ -6,7 +6,9 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import termios
+import time
 
 import pytest
 
@@ -83,7 +85,17 @@ def test_names_with_spaces(python, programs, tmp_path):
     path, = tmp_path.glob("*.pyro")
     assert re.fullmatch(r"busy_one-\d+\.pyro", path.name)
     assert f"wrote {path.name}" in done.stderr
+    assert "\u00b1" in done.stderr  # as report writes it
     assert Recording(path).samples_with(*STACK) > 50
+
+
+@pytest.mark.parametrize("words, name", [
+    (["-m", "json.tool", "--help"], "json.tool"), (["-c", "pass"], "code"),
+    (["--", sys.executable, "-c", "pass"], os.path.basename(sys.executable))])
+def test_the_recording_is_named_after_the_program(tmp_path, words, name):
+    assert pyrometer("run", *words, cwd=tmp_path).returncode == 0
+    path, = tmp_path.glob("*.pyro")
+    assert re.fullmatch(re.escape(name) + r"-\d+\.pyro", path.name)
 
 
 # Signals
@@ -108,6 +120,27 @@ def test_signals_are_passed_on(python, programs, tmp_path, number):
     said, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (number, f"signal {number}\n")
     assert Recording(tmp_path / "run.pyro").info()["complete"]
+
+
+def test_no_signal_is_lost_while_the_program_begins(tmp_path):
+    path = tmp_path / "early.pyro"
+    for i in range(40):
+        process = subprocess.Popen([PYROMETER, "run", "-q", "-o", path, "--", "sleep", "60"],
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(i * 1e-4)
+        process.terminate()
+        assert process.wait(PATIENCE / 4) == -signal.SIGTERM
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_without_a_standard_file(tmp_path, closed):
+    """Nothing else takes its place, and the program has none either."""
+    path, code = tmp_path / "closed.pyro", f"import os; os._exit(os.path.exists('/dev/fd/{closed}'))"
+    done = pyrometer("run", "-o", path, "--python", sys.executable, "-c", code,
+                     preexec_fn=lambda: os.close(closed))
+    assert done.returncode == 0, done.stderr
+    assert Recording(path).info()["complete"] and not Recording(path).info()["notice"]
 
 
 def test_no_ignored_signal_is_inherited():
@@ -143,6 +176,16 @@ class Terminal:
         self.read_until()
         os.close(self.master)
         return self.process.wait(PATIENCE)
+
+
+@SOME
+def test_status_line_fits_the_terminal(python, programs, tmp_path):
+    terminal = Terminal([PYROMETER, "run", "-o", tmp_path / "a.pyro", "--",
+                         *programs.command(python, "busy.py", 1)],
+                        env={**os.environ, "COLUMNS": "20"})
+    assert terminal.end() == 0
+    lines = re.findall(r"\x1b\[2m(pyrometer: [^\x1b]*)\x1b\[0m\r", terminal.text)
+    assert lines and all(len(line) < 20 for line in lines), lines
 
 
 @SOME

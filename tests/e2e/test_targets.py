@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -203,6 +204,7 @@ def test_shapes_of_code(python, record):
         ("in_executed", "<module>", "executed"),
         ("in_zipped", "zipped"),
         ("in_method", "method"),
+        ("in_class", "__init__"),
         # 2.7 and 3.12 put list comprehensions into the function they stand in.
         ("in_comprehension", "<listcomp>", "<lambda>")
         if (3, 0) < number(python) < (3, 12) else ("in_comprehension", "<lambda>"),
@@ -212,6 +214,8 @@ def test_shapes_of_code(python, record):
                      ("in_coroutines", "drain", "asynchronous_root", "asynchronous_generator")]
     for functions in expected:
         assert recording.samples_with("main", *functions) > 5, functions
+    # 3.13 has a frame of its own between a class and its __init__.
+    assert recording.samples_with("in_class", "__init__", "__init__") == 0
     files = {function["name"].rpartition(".")[2]: function["file"]
              for function in recording.report("top", "--all")["functions"]}
     assert files["executed"] == "<made up>"
@@ -255,6 +259,29 @@ def test_two_hundred_threads(python, start, attach):
     assert main["on_cpu"] > 0.9 * ticks
     assert sum(thread["on_cpu"] for thread in others) < 0.02 * ticks * len(others)
     assert recording.samples_with(*["sleep"] * 11) > 0.95 * ticks * len(others)
+
+
+@pytest.mark.versions("3.12")
+@pytest.mark.parametrize("hard, known", [(1000, 150), (150, 30)])
+def test_more_threads_than_open_files(python, start, tmp_path, hard, known):
+    """A soft limit is raised; at a hard one the recording goes on without them."""
+    program = start(python, "threads.py", "--threads", 150, "--seconds", 30)
+    path = tmp_path / "many.pyro"
+    done = pyrometer("attach", "-q", "-d", "1s", "-o", path, program.pid, preexec_fn=lambda:
+                     resource.setrlimit(resource.RLIMIT_NOFILE, (150, hard)))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(path)
+    assert recording.info()["duration"] >= 1
+    threads = recording.threads()
+    assert len(threads) == 150 and sum(1 for thread in threads if thread["tid"]) >= known
+
+
+@pytest.mark.versions("3.12")
+def test_the_program_keeps_its_limit_of_open_files(python, tmp_path):
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    done = pyrometer("run", "-q", "-o", tmp_path / "limit.pyro", "--", *python.command("-c", code),
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 300)))
+    assert done.stdout == "(200, 300)\n"
 
 
 @FEW

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	char *text = xmalloc(size + 1), *argv[MAX_WORDS + 1];
 	struct error err = ERROR_INIT;
-	int argc, operands;
+	int argc, operands, status;
 
 	if (size)
 		memcpy(text, data, size);
@@ -77,10 +77,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (text[i] == '\n')
 			text[i] = 0;
 	argc = split(text, size, argv);
-	if (!options_parse(options, argc, argv, size & 1, &operands, &err))
+	status = options_parse(options, argc, argv, size & 1, &operands, &err);
+	if (!status)
 		check(&v, argv, argc, operands);
 	else
-		require(err.code == ERR_USAGE && err.text[0]);
+		require(status == -ERR_HELP ||
+			(err.code == ERR_USAGE && err.text[0]));
 	free(v.list.items);
 	free(text);
 	return 0;

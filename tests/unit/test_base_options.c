@@ -209,6 +209,17 @@ static void test_mistakes_are_named(void **state)
 	}
 }
 
+static void test_help_may_stand_anywhere(void **state)
+{
+	struct values v;
+
+	assert_int_equal(parse(&v, "--help", false), -ERR_HELP);
+	assert_int_equal(parse(&v, "-n a --help", false), -ERR_HELP);
+	assert_int_equal(parse(&v, "-nh", false), -ERR_HELP);
+	assert_int_equal(parse(&v, "-n a --help", true), 0); /* a's own */
+	assert_int_equal(parse(&v, "-- --help", false), 0);
+}
+
 static void test_error_may_be_unheard(void **state)
 {
 	const struct option none[] = { { OPTION_END } };
@@ -358,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_program_keeps_its_options),
 		cmocka_unit_test(test_failure_leaves_argv_alone),
 		cmocka_unit_test(test_mistakes_are_named),
+		cmocka_unit_test(test_help_may_stand_anywhere),
 		cmocka_unit_test(test_error_may_be_unheard),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_huge_digit_strings_are_out_of_range),

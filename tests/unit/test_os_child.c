@@ -18,7 +18,7 @@ static int run(const char *script)
 	struct error err = ERROR_INIT;
 	pid_t pid = 0;
 
-	assert_int_equal(child_start(&pid, argv, &err), 0);
+	assert_int_equal(child_start(&pid, argv, NULL, &err), 0);
 	assert_true(pid > 0);
 	return child_wait(pid);
 }
@@ -52,7 +52,7 @@ static void test_missing_program(void **state)
 	int before = open_files();
 
 	(void)state;
-	assert_int_equal(child_start(&pid, argv, &err), -ERR_NOT_FOUND);
+	assert_int_equal(child_start(&pid, argv, NULL, &err), -ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "/no/such/program"));
 	assert_int_equal(pid, 0);
 	assert_int_equal(open_files(), before);
@@ -70,7 +70,7 @@ static void test_file_that_is_no_program(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(child_start(&pid, argv, &err), -ERR_PERMISSION);
+	assert_int_equal(child_start(&pid, argv, NULL, &err), -ERR_PERMISSION);
 	assert_non_null(strstr(err.text, path));
 	unlink(path);
 }
@@ -102,6 +102,24 @@ static void test_signals_are_the_programs_own(void **state)
 	signal(SIGHUP, SIG_DFL);
 }
 
+static void test_mask_is_the_programs_own(void **state)
+{
+	char *argv[] = { "sh", "-c", "kill -TERM $$; exit 5", NULL };
+	struct error err = ERROR_INIT;
+	sigset_t term, before;
+	pid_t pid;
+
+	(void)state;
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &before);
+	assert_int_equal(child_start(&pid, argv, &before, &err), 0);
+	assert_true(WIFSIGNALED(child_wait(pid)));
+	assert_int_equal(child_start(&pid, argv, NULL, &err), 0);
+	assert_true(WIFEXITED(child_wait(pid)));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_file_that_is_no_program),
 		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_signals_are_the_programs_own),
+		cmocka_unit_test(test_mask_is_the_programs_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

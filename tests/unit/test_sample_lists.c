@@ -125,6 +125,68 @@ static void test_threads_come_and_go(void **state)
 	}
 }
 
+/* A neighbour goes while the list is followed: the walk does not come by the
+ * main thread, which is the last one, but it is no other. */
+static void test_main_thread_stays(void **state)
+{
+	static const int order[] = { 2, 1, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < N_LAYOUTS; i++) {
+		const struct target_thread *main;
+		struct scene s;
+
+		begin(&s, layouts[i]);
+		link_threads(&s, order, 3);
+		look(&s);
+		main = s.target->threads[2];
+		s.target->pid = s.target->threads[2]->tid = 77;
+		put(&s, s.threads[1].tstate, s.layout->thread.interpreter, 8);
+		put(&s, s.threads[1].tstate, s.layout->thread.next, 8);
+		look(&s);
+		assert_int_equal(s.target->n_threads, 2);
+		assert_ptr_equal(s.target->threads[1], main);
+		end(&s);
+	}
+}
+
+/* Until a new thread runs, its state has the ids of the thread that made it. */
+static void test_name_of_the_maker_is_forgotten(void **state)
+{
+	static const struct layout *const old[] = { &layout_2_7, &layout_3_8,
+						    &layout_3_11 };
+	static const int order[] = { 1, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++) {
+		struct target_thread *young;
+		struct scene s;
+		uint64_t tstate;
+
+		begin(&s, old[i]);
+		tstate = s.threads[1].tstate;
+		put(&s, tstate, s.layout->thread.thread_id, 0x1000);
+		link_threads(&s, order, 2);
+		look(&s);
+		young = s.target->threads[0];
+		young->named = true;
+		look(&s);
+		assert_true(young->named);
+		put(&s, tstate, s.layout->thread.thread_id, 0x2000);
+		assert_int_equal(target_look_thread(s.target, young), 0);
+		assert_false(young->named);
+		look(&s);
+		assert_ptr_equal(s.target->threads[0], young);
+		if (s.layout->thread.native_thread_id != LAYOUT_NONE) {
+			young->named = true;
+			put(&s, tstate, s.layout->thread.native_thread_id, 7);
+			look(&s);
+			assert_false(young->named);
+		}
+		end(&s);
+	}
+}
+
 static void test_known_lists_take_one_read(void **state)
 {
 	static const int order[] = { 2, 1, 0 };
@@ -274,6 +336,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_come_and_go),
+		cmocka_unit_test(test_main_thread_stays),
+		cmocka_unit_test(test_name_of_the_maker_is_forgotten),
 		cmocka_unit_test(test_known_lists_take_one_read),
 		cmocka_unit_test(test_ring_ends),
 		cmocka_unit_test(test_torn_list_loses_and_doubles_nothing),

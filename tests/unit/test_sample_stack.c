@@ -561,6 +561,41 @@ static void test_short_way_finds_the_same(void **state)
 	end(&s);
 }
 
+/* What was a shim, just below a chunk, says that it is a frame: the short way
+ * must not take it for one in the chunk. */
+static void test_short_way_keeps_to_the_chunk(void **state)
+{
+	const struct layout *l = &layout_3_15;
+	struct scene s;
+	uint64_t chunk, frame;
+	unsigned char owner = l->frame.owner_interpreter;
+
+	(void)state;
+	begin(&s, l);
+	chunk = fake_memory_map(s.memory, 4096) + 512;
+	frame = chunk - 16;
+	fake_memory_put_word(s.memory, chunk + 8, 2048);
+	fake_memory_put_word(s.memory,
+			     s.thread.tstate + l->thread.datastack_chunk,
+			     chunk);
+	s.thread.top = chunk + 256;
+	fake_frame_code(&s.thread, frame, CODE(1));
+	fake_frame_previous(&s.thread, frame,
+			    fake_frame(&s.thread, 0, CODE(0)));
+	fake_memory_put(s.memory, frame + l->frame.owner, &owner, 1);
+	fake_thread_run(&s.thread, frame);
+	look(&s);
+	assert_codes(&s.stack, 1);
+	owner = 0;
+	fake_memory_put(s.memory, frame + l->frame.owner, &owner, 1);
+	look(&s);
+	assert_codes(&s.stack, 2);
+	look_with(&s, &s.stack, false, false);
+	assert_false(s.stack.same);
+	assert_codes(&s.stack, 2);
+	end(&s);
+}
+
 static void test_same_as_before(void **state)
 {
 	(void)state;
@@ -672,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_moved_stack_is_noticed),
 		cmocka_unit_test(test_leaf_may_go_on),
 		cmocka_unit_test(test_short_way_finds_the_same),
+		cmocka_unit_test(test_short_way_keeps_to_the_chunk),
 		cmocka_unit_test(test_same_as_before),
 		cmocka_unit_test(test_common_part_is_kept),
 		cmocka_unit_test(test_cut_stack_is_walked_anew),

@@ -90,6 +90,17 @@ def in_method(until):
     Thing().method(until)
 
 
+class Made(object):
+    def __init__(self):
+        for i in range(1000):
+            pass
+
+
+def in_class(until):
+    while clock() < until:
+        Made()
+
+
 def in_coroutines(until):
     space = {"clock": clock}
     exec(compile(COROUTINES, "<coroutines>", "exec"), space)
@@ -107,7 +118,8 @@ def drain(coroutine):
 
 
 def main():
-    shapes = [in_generators, in_comprehension, in_expression, in_executed, in_zipped, in_method]
+    shapes = [in_generators, in_comprehension, in_expression, in_executed, in_zipped, in_method,
+              in_class]
     if sys.version_info >= (3, 6):
         shapes.append(in_coroutines)
     sys.stdout.write("ready\n")
