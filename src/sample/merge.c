@@ -35,6 +35,8 @@ struct merging {
 	uint32_t python; /* frames not yet put out, counted from the leaf */
 	uint32_t empty;	 /* runs of the eval function at the leaf that have no
 			  * Python frame */
+	uint32_t other;	 /* the innermost frame of an extension, if Python
+			  * called it; UINT32_MAX: none */
 };
 
 static uint64_t code_of(const struct native_frame *f)
@@ -122,11 +124,16 @@ static uint32_t skip_start(const struct merge_input *in, uint32_t end)
 	return kept;
 }
 
-/* Whether a frame above the last run of the eval function is of use. */
-static bool is_shown_at_leaf(const struct merge_input *in, uint32_t i)
+/* Whether a frame above the last run of the eval function is of use. What the
+ * interpreter does to call somebody else's code is not. */
+static bool is_shown_at_leaf(const struct merging *m, uint32_t i)
 {
+	const struct merge_input *in = m->in;
+
 	if (class_of(in, i) != MODULE_INTERPRETER || !in->eval)
 		return true;
+	if (i > m->other)
+		return false;
 	if (in->eval->handlers && i + 1 < in->n_native && is_eval(in, i + 1))
 		return false;
 	return !address_ranges_have(&in->eval->calls, code_of(&in->native[i]));
@@ -139,7 +146,7 @@ static void put_part(struct merging *m, uint32_t start, uint32_t end, bool leaf)
 	const struct merge_input *in = m->in;
 
 	for (uint32_t i = end; i-- > start;) {
-		bool shown = leaf ? is_shown_at_leaf(in, i)
+		bool shown = leaf ? is_shown_at_leaf(m, i)
 				  : class_of(in, i) != MODULE_INTERPRETER;
 
 		if (shown || in->internals)
@@ -161,6 +168,16 @@ static uint32_t leaf_part(const struct merge_input *in)
 		if (class_of(in, i) == MODULE_INTERPRETER)
 			break;
 	return i;
+}
+
+static uint32_t find_other(const struct merge_input *in)
+{
+	uint32_t leaf = leaf_part(in);
+
+	for (uint32_t i = 0; in->n_python && i < leaf; i++)
+		if (class_of(in, i) == MODULE_OTHER)
+			return i;
+	return UINT32_MAX;
 }
 
 static void put_apart(struct merging *m)
@@ -211,6 +228,7 @@ uint32_t merge_stacks(struct merged *out, const struct merge_input *in)
 	uint32_t state = STATE_NATIVE | (in->complete ? 0 : STATE_BROKEN);
 
 	out->count = 0;
+	m.other = find_other(in);
 	m.empty = in->complete ? evals - runs : in->entered;
 	if (in->complete ? evals < runs || m.empty > 1
 			 : evals > runs + m.empty) {

@@ -14,7 +14,8 @@
  *
  * Folded, unless internals are asked for: how the program and the thread
  * started, the eval function, the interpreter's own code between two Python
- * frames, and its calling machinery at the leaf. What the interpreter does at
+ * frames or between one and an extension's, and its calling machinery at the
+ * leaf. What the interpreter does at
  * the leaf otherwise (sorts, matches, hashes) stays, since that is where the
  * time goes; so does everybody else's code anywhere. */
 #ifndef PYROMETER_SAMPLE_MERGE_H

@@ -22,6 +22,9 @@
 #define THREADS_MAX   32768
 #define FRAMES_MAX    8192
 #define FILES_RESERVE 64
+#define SEARCH_WORDS  512 /* of the stack that may be where fp points */
+#define SEARCH_MAX    64  /* that are tried */
+#define SEARCH_FAR    (UINT64_C(1) << 20) /* bytes, of one frame */
 
 /* ---- sources ---- */
 
@@ -525,8 +528,9 @@ static void push_leaf(struct native *n, struct native_thread *t)
 			    UNWIND_NO_MODULE);
 }
 
-void native_walk(struct native *n, struct native_thread *t,
-		 const struct pieces *pieces, const struct stack *python)
+static uint32_t walk_and_merge(struct native *n, struct native_thread *t,
+			       const struct pieces *pieces,
+			       const struct stack *python)
 {
 	enum unwind_end why;
 	struct merge_input in = {
@@ -546,7 +550,50 @@ void native_walk(struct native *n, struct native_thread *t,
 		in.entered = python->entered;
 		withdraw_thrown(n, python, &in);
 	}
-	t->state = merge_stacks(&t->merged, &in);
+	return merge_stacks(&t->merged, &in);
+}
+
+static bool fits(uint32_t state)
+{
+	return !(state & (STATE_BROKEN | STATE_UNMERGED));
+}
+
+/* Of a thread that slept before we came the frame pointer is not known, and
+ * code that keeps one cannot be walked without it. It points at a word on the
+ * stack that points further up, with a return address beside it; there are not
+ * many, and that the stack comes to its root and fits Python's tells the right
+ * one. Such a thread is walked once. */
+static void search_frame_pointer(struct native *n, struct native_thread *t,
+				 const struct pieces *pieces,
+				 const struct stack *python)
+{
+	uint64_t sp = t->registers.sp, words[SEARCH_WORDS];
+	int tries = 0;
+
+	if (memory_read(n->memory, sp, words, sizeof(words)))
+		return;
+	for (size_t i = 0; i + 1 < SEARCH_WORDS && tries < SEARCH_MAX; i++) {
+		uint64_t at = sp + 8 * i;
+
+		if (words[i] <= at || words[i] - at > SEARCH_FAR ||
+		    words[i] & 7 || words[i + 1] < 4096)
+			continue;
+		tries++;
+		t->registers.fp = at;
+		t->state = walk_and_merge(n, t, pieces, python);
+		if (fits(t->state))
+			return;
+	}
+	t->registers.fp = 0;
+	t->state = walk_and_merge(n, t, pieces, python);
+}
+
+void native_walk(struct native *n, struct native_thread *t,
+		 const struct pieces *pieces, const struct stack *python)
+{
+	t->state = walk_and_merge(n, t, pieces, python);
+	if (!fits(t->state) && !t->registers.fp && !t->running)
+		search_frame_pointer(n, t, pieces, python);
 	push_leaf(n, t);
 	t->pictured = t->head;
 	t->has_picture = true;

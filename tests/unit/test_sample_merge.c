@@ -128,7 +128,7 @@ static void one_to_one(void **state)
 	(void)state;
 	check("PPP", "illiiEcEcE", "012");
 	check("PPP", "illiiEcExEii", "01x2ii");
-	check("P", "lliEix", "0ix");
+	check("P", "lliEix", "0x");
 	check("PP", "llEiKx", "01x"); /* in the cold part */
 }
 
@@ -145,6 +145,8 @@ static void leaf_is_kept_and_calls_are_not(void **state)
 	(void)state;
 	check("P", "lliEccici", "0ii");
 	check("P", "lliElx", "0lx");
+	check("P", "lliEil", "0il");
+	check("P", "lliEiixiil", "0xiil"); /* how it calls an extension */
 }
 
 /* Extensions keep their frames wherever they are. */

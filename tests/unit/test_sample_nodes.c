@@ -125,6 +125,63 @@ static void test_root_part_is_shared(void **state)
 	end(&s);
 }
 
+/* Names native frames by their addresses. */
+static uint32_t name_address(struct node_namer *n, const struct merged_frame *f)
+{
+	struct counting_namer {
+		struct node_namer namer;
+		struct scene *scene;
+		uint32_t asked;
+	} *c = (struct counting_namer *)n;
+	char name[32];
+
+	c->asked++;
+	snprintf(name, sizeof(name), "%llx", (unsigned long long)f->address);
+	return frame_named(c->scene, name, 0);
+}
+
+/* Native frames stand between Python's, are named once, and share roots. */
+static void test_native_frames_have_nodes(void **state)
+{
+	struct merged_path path = { 0 };
+	struct scene s;
+	struct {
+		struct node_namer namer;
+		struct scene *scene;
+		uint32_t asked;
+	} namer = { { name_address }, &s, 0 };
+	struct merged_frame frames[3] = {
+		{ .kind = MERGED_PYTHON },
+		{ .kind = MERGED_NATIVE, .address = 0x7000, .module = 2 },
+		{ .kind = MERGED_NATIVE, .address = 0x8000, .module = 2 },
+	};
+	struct merged stack = { frames, 3, 3 };
+	uint32_t whole, part;
+
+	(void)state;
+	begin(&s, &layout_3_15);
+	frames[0].python = frame_at(&s, code_of(&s, "root", 4), 0x100);
+	whole = node_of_merged(&s.table, &path, &stack, 1, &namer.namer);
+	stack.count = 2;
+	part = node_of_merged(&s.table, &path, &stack, 1, &namer.namer);
+	assert_int_equal(whole, writer_node(s.writer, part,
+					    frame_named(&s, "8000", 0)));
+	stack.count = 3;
+	assert_int_equal(node_of_merged(&s.table, &path, &stack, 1,
+					&namer.namer),
+			 whole);
+	assert_int_equal(namer.asked, 2);
+	frames[2].module = 3; /* another file is mapped there by now */
+	node_of_merged(&s.table, &path, &stack, 1, &namer.namer);
+	assert_int_equal(namer.asked, 3);
+	stack.count = 0;
+	assert_int_equal(node_of_merged(&s.table, &path, &stack, 1,
+					&namer.namer),
+			 ID_NONE);
+	merged_path_release(&path);
+	end(&s);
+}
+
 /* Looks whose samples were left out lie between two samples of a thread. */
 static void test_short_way_needs_the_same_walk(void **state)
 {
@@ -290,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_root_part_is_shared),
+		cmocka_unit_test(test_native_frames_have_nodes),
 		cmocka_unit_test(test_short_way_needs_the_same_walk),
 		cmocka_unit_test(test_taken_address_gets_another_node),
 		cmocka_unit_test(test_freed_code_is_noticed_in_the_same_stack),
