@@ -100,16 +100,23 @@ def test_a_program_that_aborted(python, crash):
     main = found["MainThread"]
     assert main["tid"] == pid and main["main"] and main["culprit"]
     assert names_of(main)[-2:] == ["fatal", "<module>"]
-    if "t" not in python.version:
-        assert main["gil"] == "holds"
-        if python.version != "3.6":  # there it may still wait to have given it up
-            assert found["spins"]["gil"] == "waits"
-        assert found["spins"]["call"] == "futex"
+    assert main["gil"] == (None if "t" in python.version else "holds")
     fatal = main["frames"][-2]
     assert [row["value"] for row in fatal["locals"]] == ["'abort'", "42"]
     assert "wait_for" in names_of(found["waits"]) and not found["waits"]["culprit"]
     assert names_of(found["spins"])[0] == "spin"
     assert len({thread["tid"] for thread in process["threads"]}) == 3
+
+
+@KERNEL
+def test_who_holds_the_gil_and_who_waits_for_it(python, crash):
+    if "t" in python.version:
+        pytest.skip("it has no GIL")
+    core, _ = crash(python, "hold")
+    process = dump(core, *(["--root", python.root] if python.root else []))
+    threads = {thread["name"]: (thread["gil"], thread["call"]) for thread in process["threads"]}
+    assert threads == {"MainThread": ("holds", "sleep"), "spins": ("waits", "futex"),
+                       "waits": (None, "futex")}
 
 
 @KERNEL

@@ -1,10 +1,13 @@
-"""Ends by a signal with a core file: in the current folder's place that it is
-told, while one thread waits for an event and one for the GIL.
+"""Ends by a signal, with a core file in the folder that it is told, while one
+thread waits for an event and one runs or waits for the GIL.
 
-    crash.py FOLDER abort|segv"""
+    crash.py FOLDER abort|segv|hold
+
+"hold" is ended from outside while it holds the GIL."""
 import ctypes
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -23,7 +26,8 @@ def spin():
 
 def fatal(how):
     answer = 42
-    sum(range(20000000))  # holds the GIL for longer than the others' patience
+    if how == "hold":
+        ctypes.PyDLL(None).sleep(60)  # without letting go of the GIL
     if how == "segv":
         ctypes.string_at(0x666)
     os.abort()
@@ -31,7 +35,11 @@ def fatal(how):
 
 
 os.chdir(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))
+resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
+if sys.argv[2] == "hold" and not os.fork():
+    time.sleep(1.5)
+    os.kill(os.getppid(), signal.SIGABRT)
+    os._exit(0)
 for name, target, arguments in (("waits", wait_for, (threading.Event(),)), ("spins", spin, ())):
     thread = threading.Thread(target=target, name=name, args=arguments)
     thread.daemon = True
