@@ -48,7 +48,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(
-        "build*", ".git", "demo", "node_modules", "__pycache__"))
+        "build", "build-*", ".git", "demo", "node_modules", "__pycache__"))
     check(run("nice", sys.executable, "-m", "pip", "wheel", "-q", "--no-deps",
               "--no-build-isolation", "-w", folder, source))
     (built,) = folder.glob("*.whl")
