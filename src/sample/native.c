@@ -105,7 +105,7 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	char path[64];
 	int status;
 
-	n->pid = pid;
+	n->pid = n->stop.process = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->files_end = process_raise_files() - FILES_RESERVE;
@@ -152,7 +152,7 @@ void native_free(struct native *n)
 {
 	if (!n)
 		return;
-	stop_settle(&n->stop);
+	stop_end(&n->stop);
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		thread_free(n->threads[i]);
 	free(n->threads);
