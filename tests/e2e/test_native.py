@@ -353,6 +353,36 @@ def test_the_recorder_is_killed(python, native, tmp_path, how):
         assert cpu_of(program.pid) - before >= 0.02 and program.process.poll() is None
 
 
+@ONE
+@pytest.mark.parametrize("how", ["switch", "clock", "stop"])
+def test_threads_that_end_at_once(python, programs, tmp_path, how):
+    """What has ended is no longer sampled, and is no thread that was refused."""
+    output = tmp_path / "brief.pyro"
+    done = pyrometer("run", "-n", "-q", "--registers", how, "-o", output, "--",
+                     *programs.command(python, "brief.py", 2))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(output)
+    assert recording.info()["note"] is None
+    brief = [thread["samples"] for thread in recording.threads() if not thread["main"]]
+    assert sum(brief) <= 6 * len(brief), brief  # a list is made every 20 ms, at 1 kHz
+
+
+@ONE
+def test_stops_while_children_are_ignored(python, programs, tmp_path):
+    """Who starts us may ignore SIGCHLD, by which the kernel tells of stops."""
+    output = tmp_path / "ignored.pyro"
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        recorder = subprocess.Popen([PYROMETER, "run", "-n", "-q", "--registers", "stop", "-o",
+                                     output, "--",
+                                     *map(str, programs.command(python, "busy.py", 1))],
+                                    restore_signals=False, stderr=subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    recorder.wait(PATIENCE)
+    assert rates(Recording(output))[0] > 0.9
+
+
 # ---- the same stacks, now, and in a core file ----
 
 @SOME
