@@ -12,8 +12,7 @@
 #include "base/buffer.h"
 #include "elf/corefile_private.h"
 
-#define NOTES_MAX (256u << 20) /* bytes of all: a thread takes some thousands \
-				*/
+#define NOTES_MAX   (256u << 20) /* bytes: some thousands for a thread */
 #define THREADS_MAX 1000000
 #define FILES_MAX   65536
 
