@@ -368,19 +368,21 @@ def test_threads_that_end_at_once(python, programs, tmp_path, how):
 
 
 @ONE
-def test_stops_while_children_are_ignored(python, programs, tmp_path):
+def test_stops_while_children_are_ignored(python, native, tmp_path):
     """Who starts us may ignore SIGCHLD, by which the kernel tells of stops."""
-    output = tmp_path / "ignored.pyro"
+    program = native(python, "native_shares")
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        recorder = subprocess.Popen([PYROMETER, "run", "-n", "-q", "--registers", "stop", "-o",
-                                     output, "--",
-                                     *map(str, programs.command(python, "busy.py", 1))],
-                                    restore_signals=False, stderr=subprocess.DEVNULL)
+        recorder = subprocess.Popen([PYROMETER, "attach", "-n", "-q", "--registers", "stop", "-o",
+                                     tmp_path / "out.pyro", str(program.pid)])
     finally:
         signal.signal(signal.SIGCHLD, before)
-    recorder.wait(PATIENCE)
-    assert rates(Recording(output))[0] > 0.9
+    time.sleep(SETTLE)
+    ignored = int(status_of(recorder.pid)["SigIgn"], 16)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(PATIENCE) == 0
+    assert not ignored >> (signal.SIGCHLD - 1) & 1
+    assert is_untraced(program.pid)
 
 
 # ---- the same stacks, now, and in a core file ----
