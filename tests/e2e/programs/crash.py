@@ -3,6 +3,7 @@ told, while one thread waits for an event and one for the GIL.
 
     crash.py FOLDER abort|segv"""
 import ctypes
+import itertools
 import os
 import resource
 import sys
@@ -23,10 +24,11 @@ def spin():
 
 def fatal(how):
     answer = 42
-    sum(range(20000000))  # holds the GIL for longer than the others' patience
     if how == "segv":
+        sum(range(20000000))  # holds the GIL for longer than the others' patience
         ctypes.string_at(0x666)
-    os.abort()
+    # All in one call: behind it the GIL would be given to who waits for it.
+    sum(itertools.chain(range(20000000), itertools.starmap(os.abort, [()])))
     return answer
 
 
