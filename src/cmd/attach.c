@@ -85,8 +85,9 @@ const struct command command_attach = {
 	.usage = "attach [options] PID...",
 	.summary = "Record processes that are already running",
 	.details =
-		"The processes are only read, never stopped or changed. Ctrl-C "
-		"ends the\nrecording and leaves them as they are.",
+		"The processes are only read, never stopped or changed (but "
+		"see --registers stop).\nCtrl-C ends the recording and leaves "
+		"them as they are.",
 	.run = attach,
 	.options = options,
 };

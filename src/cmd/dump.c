@@ -163,8 +163,9 @@ const struct command command_dump = {
 	.details =
 		"The innermost call stands first. The processes are only "
 		"read, never stopped: a\nstack that could not be read in one "
-		"piece says so. With --locals, 'arg' marks the\narguments of "
-		"a call.\n\nWhat is no number is a core file, written when a program was "
+		"piece says so. Only with -n, and where perf\nevents are "
+		"forbidden, a thread that runs is stopped for a moment. With "
+		"--locals,\n'arg' marks the arguments of a call.\n\nWhat is no number is a core file, written when a program was "
 		"ended by a signal or\nby gcore. What it leaves out (code, "
 		"constants) is read from the files that the\nprogram had "
 		"mapped, if they are still the same builds.",

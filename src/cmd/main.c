@@ -198,6 +198,9 @@ int main(int argc, char **argv)
 	/* A failed write says why, whatever the reason. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	/* Whoever started us may ignore it; then we would not be told of
+	 * children and of stops. */
+	signal(SIGCHLD, SIG_DFL);
 	if (c)
 		return run_command(c, argc - 1, argv + 1);
 	if (!strcmp(name, "help") && argc > 2 && (c = find_command(argv[2])))

@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "elf/corefile_private.h"
 
-#define NOTES_MAX   (256u << 20) /* bytes: a thread takes some thousands */
+#define NOTES_MAX   (256u << 20) /* bytes: some thousands for a thread */
 #define THREADS_MAX 1000000
 #define FILES_MAX   65536
 
@@ -232,7 +232,8 @@ int core_take_notes(struct core *c, uint64_t offset, uint64_t size,
 {
 	unsigned char *bytes = NULL;
 
-	if (size > NOTES_MAX)
+	c->notes += size < NOTES_MAX ? size : NOTES_MAX;
+	if (size > NOTES_MAX || c->notes > NOTES_MAX)
 		return fail(err, ERR_CORRUPT, "'%s' is a broken core file",
 			    c->file.path);
 	if (offset <= c->size && size <= c->size - offset)

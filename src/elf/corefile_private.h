@@ -55,6 +55,7 @@ struct core {
 	uint32_t threads_capacity;
 	const unsigned char *auxv; /* as the kernel gave it, in the arena */
 	size_t auxv_size;
+	uint64_t notes; /* bytes of them so far */
 	struct core_memory memory;
 	struct core_opener opener;
 };

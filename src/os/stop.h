@@ -17,10 +17,11 @@
 #include "os/registers.h"
 
 struct stop {
-	pid_t tid;    /* 0: nobody */
-	int signal;   /* that arrived meanwhile, to be passed on */
-	bool pending; /* asked to stop, has not stopped yet */
-	pid_t own;    /* a child of ours whose end others wait for; 0: none */
+	pid_t tid;     /* 0: nobody */
+	int signal;    /* that arrived meanwhile, to be passed on */
+	bool pending;  /* asked to stop, has not stopped yet */
+	pid_t own;     /* a child of ours whose end others wait for; 0: none */
+	pid_t process; /* whose threads these are; 0: unknown */
 };
 
 #define STOP_INIT \
@@ -36,7 +37,9 @@ int stop_thread(struct stop *s, pid_t tid, struct cpu_registers *out);
 void stop_release(struct stop *s);
 
 /* Let go of a thread that was late to stop. True when there is none (any
- * more). To be called now and then, and at the end. */
+ * more). To be called now and then. */
 bool stop_settle(struct stop *s);
+/* The same at the end: waits for it, some seconds at most. */
+void stop_end(struct stop *s);
 
 #endif

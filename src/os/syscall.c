@@ -1,5 +1,6 @@
 #include "os/syscall.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -37,8 +38,10 @@ bool os_syscall_parse(const char *text, struct os_syscall *out)
 bool os_syscall_read(int fd, struct os_syscall *out)
 {
 	char text[256];
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	ssize_t n;
 
+	errno = 0;
+	n = pread(fd, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return false;
 	text[n] = 0;

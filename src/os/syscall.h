@@ -14,7 +14,8 @@ struct os_syscall {
 	struct cpu_registers registers; /* sp and pc alone */
 };
 
-/* Read the (open) file. False when the thread runs, or it may not be known. */
+/* Read the (open) file. False when the thread runs, or it may not be known;
+ * errno is ESRCH when it has ended. */
 bool os_syscall_read(int fd, struct os_syscall *out);
 
 /* Parse the file's text. */

@@ -1,5 +1,6 @@
 #include "os/thread.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid)
 	t->syscall_fd = open_file(pid, tid, "syscall");
 	if (t->stat_fd >= 0 && !descriptors_scarce(t->stat_fd))
 		return 0;
+	if (t->stat_fd >= 0)
+		errno = EMFILE;
 	os_thread_release(t);
 	return -ERR_GONE;
 }

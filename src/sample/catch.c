@@ -87,8 +87,9 @@ static bool read_pair(struct target *t, const struct pair *p)
 		pieces_clear(&t->pieces);
 		native_plan(p->native, &t->pieces);
 		status = pieces_read(&t->pieces, t->memory);
+		native_copied(p->native, &t->pieces);
 	}
-	return status == 0 && native_held(t->native, p->native, &t->pieces);
+	return status == 0 && native_held(t->native, p->native);
 }
 
 static void know_wait(const struct target *t, const struct pair *p)
@@ -101,8 +102,20 @@ static void know_wait(const struct target *t, const struct pair *p)
 static void walk_pair(struct target *t, const struct pair *p)
 {
 	know_wait(t, p);
-	native_walk(t->native, p->native, &t->pieces,
-		    p->python ? &p->python->stack : NULL);
+	native_walk(t->native, p->native, p->python ? &p->python->stack : NULL);
+}
+
+/* Walk what was read and proven. What the copy does not have the walk reads by
+ * itself; then the thread must have stood until after that. */
+static bool walk_proven(struct target *t, const struct pair *p)
+{
+	bool whole = native_is_whole(p->native);
+
+	walk_pair(t, p);
+	if (whole || native_held(t->native, p->native))
+		return true;
+	p->native->has_picture = p->native->known = false;
+	return false;
 }
 
 /* Whether a thread was met in the middle of a change of Python frames. */
@@ -124,11 +137,12 @@ static bool go(struct sampler *s, const struct target *t,
 static bool catch_once(struct target *t, const struct pair *p)
 {
 	bool caught = native_catch(t->native, p->native) && read_pair(t, p);
+	bool whole = native_is_whole(p->native);
 
-	if (caught && !p->native->planned)
-		walk_pair(t, p);
+	if (caught && !whole)
+		caught = walk_proven(t, p);
 	native_release(t->native);
-	if (caught && p->native->planned)
+	if (caught && whole)
 		walk_pair(t, p);
 	return caught;
 }
@@ -159,11 +173,9 @@ static bool picture(struct sampler *s, struct target *t, const struct pair *p)
 	if (native_is_settled(n) && (!p->python || p->python->good))
 		return true;
 	if (n->standing && !n->known && (!p->python || p->python->good) &&
-	    !is_between(p) && native_held(t->native, n, &t->pieces)) {
-		walk_pair(t, p);
+	    !is_between(p) && native_held(t->native, n) && walk_proven(t, p))
 		return true;
-	}
-	return catch_pair(s, t, p);
+	return !n->ended && catch_pair(s, t, p);
 }
 
 /* ---- all threads ---- */

@@ -105,7 +105,7 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	char path[64];
 	int status;
 
-	n->pid = pid;
+	n->pid = n->stop.process = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->files_end = process_raise_files() - FILES_RESERVE;
@@ -152,7 +152,7 @@ void native_free(struct native *n)
 {
 	if (!n)
 		return;
-	stop_settle(&n->stop);
+	stop_end(&n->stop);
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		thread_free(n->threads[i]);
 	free(n->threads);
@@ -223,17 +223,18 @@ static struct native_thread *new_thread(pid_t tid)
 	return t;
 }
 
-/* Events tell all but what a sleeper sleeps in. */
-static int open_thread(const struct native *n, struct native_thread *t)
+/* Events tell all but what a sleeper sleeps in. errno says why not. */
+static bool open_thread(const struct native *n, struct native_thread *t)
 {
 	char path[96];
 
 	if (n->options.source == REGISTERS_STOP)
-		return os_thread_open(&t->os, n->pid, t->tid);
+		return os_thread_open(&t->os, n->pid, t->tid) == 0 &&
+		       t->os.syscall_fd >= 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)n->pid,
 		 (int)t->tid);
 	t->os.syscall_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return t->os.syscall_fd < 0 ? -ERR_GONE : 0;
+	return t->os.syscall_fd >= 0;
 }
 
 static void add_thread(struct native *n, pid_t tid)
@@ -243,7 +244,8 @@ static void add_thread(struct native *n, pid_t tid)
 	if (n->n_threads >= THREADS_MAX)
 		return;
 	t = new_thread(tid);
-	if (open_thread(n, t) < 0 && errno != EMFILE) {
+	errno = 0;
+	if (!open_thread(n, t) && errno != EMFILE && errno != ENFILE) {
 		thread_free(t);
 		return;
 	}
@@ -276,7 +278,6 @@ static void drop_absent(struct native *n)
 {
 	uint32_t kept = 0;
 
-	n->armed = NULL;
 	map_clear(&n->by_tid);
 	for (uint32_t i = 0; i < n->n_threads; i++) {
 		struct native_thread *t = n->threads[i];
@@ -286,6 +287,8 @@ static void drop_absent(struct native *n)
 			n->threads[kept++] = t;
 			continue;
 		}
+		if (n->armed == t)
+			n->armed = NULL;
 		if (n->writer && t->record != ID_NONE)
 			writer_thread_end(n->writer, t->record, clock_now());
 		thread_free(t);
@@ -462,7 +465,7 @@ static void push_kernel(struct native *n, struct native_thread *t)
 }
 
 static uint32_t walk(struct native *n, struct native_thread *t,
-		     const struct pieces *pieces, enum unwind_end *why)
+		     enum unwind_end *why)
 {
 	const struct cpu_registers *r = &t->registers;
 	struct unwind_registers registers = { .pc = r->pc,
@@ -474,7 +477,7 @@ static uint32_t walk(struct native *n, struct native_thread *t,
 	struct unwind_stack stack = { r->sp, t->copy, 0 };
 	uint32_t count;
 
-	if (t->planned && pieces->good[t->piece])
+	if (t->planned)
 		stack.size = t->size;
 	count = unwinder_walk(n->unwinder, &registers, &stack, n->frames,
 			      FRAMES_MAX, why);
@@ -529,7 +532,6 @@ static void push_leaf(struct native *n, struct native_thread *t)
 }
 
 static uint32_t walk_and_merge(struct native *n, struct native_thread *t,
-			       const struct pieces *pieces,
 			       const struct stack *python)
 {
 	enum unwind_end why;
@@ -539,7 +541,7 @@ static uint32_t walk_and_merge(struct native *n, struct native_thread *t,
 		.internals = n->options.internals,
 	};
 
-	in.n_native = walk(n, t, pieces, &why);
+	in.n_native = walk(n, t, &why);
 	learn_modules(n);
 	in.complete = why == UNWIND_ROOT || is_newborn(n, in.n_native);
 	in.classes = n->classes;
@@ -564,7 +566,6 @@ static bool fits(uint32_t state)
  * many, and that the stack comes to its root and fits Python's tells the right
  * one. Such a thread is walked once. */
 static void search_frame_pointer(struct native *n, struct native_thread *t,
-				 const struct pieces *pieces,
 				 const struct stack *python)
 {
 	uint64_t sp = t->registers.sp, words[SEARCH_WORDS];
@@ -580,20 +581,20 @@ static void search_frame_pointer(struct native *n, struct native_thread *t,
 			continue;
 		tries++;
 		t->registers.fp = at;
-		t->state = walk_and_merge(n, t, pieces, python);
+		t->state = walk_and_merge(n, t, python);
 		if (fits(t->state))
 			return;
 	}
 	t->registers.fp = 0;
-	t->state = walk_and_merge(n, t, pieces, python);
+	t->state = walk_and_merge(n, t, python);
 }
 
 void native_walk(struct native *n, struct native_thread *t,
-		 const struct pieces *pieces, const struct stack *python)
+		 const struct stack *python)
 {
-	t->state = walk_and_merge(n, t, pieces, python);
+	t->state = walk_and_merge(n, t, python);
 	if (!fits(t->state) && !t->registers.fp && !t->running)
-		search_frame_pointer(n, t, pieces, python);
+		search_frame_pointer(n, t, python);
 	push_leaf(n, t);
 	t->pictured = t->head;
 	t->has_picture = true;

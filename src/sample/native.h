@@ -57,6 +57,7 @@ struct native_thread {
 	pid_t tid;
 	bool present;	 /* still there (used while listing) */
 	bool refused;	 /* no event could be opened: no native stack */
+	bool ended;	 /* and is still in our list */
 	bool python;	 /* this time, Python knows it too */
 	uint32_t record; /* id in the recording, of one that Python does not
 			  * know; ID_NONE */
@@ -86,7 +87,8 @@ struct native_thread {
 	size_t size, capacity;
 	uint64_t top; /* where the stack begins, as far as is known; 0 */
 	size_t piece; /* in the plan */
-	bool planned;
+	bool planned; /* the copy is, or was, read */
+	bool whole;   /* and reaches to the top */
 
 	bool good; /* this look has a picture of it, new or as it was */
 
@@ -170,9 +172,15 @@ struct native_thread *native_find(const struct native *n, pid_t tid);
 void native_look(struct native *n, struct native_thread *t);
 /* Ask for the top of its stack. */
 void native_plan(struct native_thread *t, struct pieces *pieces);
+/* Right after the read: note whether the copy is there. */
+void native_copied(struct native_thread *t, const struct pieces *pieces);
+/* Whether a walk finds all of the stack in the copy. */
+static inline bool native_is_whole(const struct native_thread *t)
+{
+	return t->planned && t->whole;
+}
 /* After the read: whether it stood still until now. */
-bool native_held(const struct native *n, struct native_thread *t,
-		 const struct pieces *pieces);
+bool native_held(const struct native *n, struct native_thread *t);
 
 /* Sleep until a moment; with clocks, be woken by that of a thread which runs on
  * this core, if it goes off about then. */
@@ -192,7 +200,7 @@ void native_release(struct native *n);
 /* Walk the stack that was read, and merge it with Python's frames (NULL: none).
  */
 void native_walk(struct native *n, struct native_thread *t,
-		 const struct pieces *pieces, const struct stack *python);
+		 const struct stack *python);
 
 /* What is to be recorded: the node of the last walk. */
 uint32_t native_node(struct native *n, struct native_thread *t,

@@ -1,4 +1,5 @@
 /* Where a thread stands, by each of the sources. */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ static bool look_at_sleeper(struct native_thread *t, bool registers)
 
 	t->call = -1;
 	t->argument = 0;
-	if (!os_syscall_read(t->os.syscall_fd, &call))
+	if (!os_syscall_read(t->os.syscall_fd, &call)) {
+		t->ended = errno == ESRCH;
 		return false;
+	}
 	t->call = call.number;
 	t->argument = call.argument;
 	if (registers)
@@ -52,7 +55,7 @@ static bool has_registers(const struct native *n, const struct perf_look *look)
 	if (look->running || !look->sampled)
 		return false;
 	return n->options.source == REGISTERS_SWITCH ||
-	       (look->preempted &&
+	       (look->preempted && look->n_stack &&
 		look->time - look->sample_time < CLOCK_CLOSE);
 }
 
@@ -106,22 +109,35 @@ static void look_at_proc(struct native_thread *t)
 {
 	uint64_t head = os_thread_runtime(&t->os);
 
-	if (nothing_new(t, head))
+	/* One that has not run yet, or has ended: that proves nothing. */
+	if (!head)
+		t->has_picture = false;
+	else if (nothing_new(t, head))
 		return;
 	t->head = head;
 	t->standing = look_at_sleeper(t, true);
 	t->running = !t->standing;
 }
 
+/* A thread that has ended stands nowhere, and the list is to be made anew. */
+static void note_end(struct native *n, struct native_thread *t)
+{
+	t->running = t->standing = false;
+	t->core = -1;
+	n->listed = 0;
+}
+
 void native_look(struct native *n, struct native_thread *t)
 {
 	t->planned = false;
-	if (t->refused)
+	if (t->refused || t->ended)
 		return;
 	if (n->options.source == REGISTERS_STOP)
 		look_at_proc(t);
 	else
 		look_at_ring(n, t);
+	if (t->ended)
+		note_end(n, t);
 	t->looked = true;
 	t->known = t->has_picture && t->pictured == t->head;
 }
@@ -143,12 +159,18 @@ void native_plan(struct native_thread *t, struct pieces *pieces)
 	t->planned = size > 0;
 	if (!t->planned)
 		return;
+	t->whole = size == t->top - t->registers.sp;
 	if (size > t->capacity) {
 		t->capacity = size + size / 2;
 		t->copy = xrealloc(t->copy, t->capacity);
 	}
 	t->size = size;
 	t->piece = pieces_add(pieces, t->registers.sp, t->copy, size);
+}
+
+void native_copied(struct native_thread *t, const struct pieces *pieces)
+{
+	t->planned = t->planned && pieces->good[t->piece];
 }
 
 static bool still_sleeps(struct native_thread *t)
@@ -162,25 +184,22 @@ static bool still_sleeps(struct native_thread *t)
 }
 
 /* Whether the top of the stack is still as the clock's interrupt found it. */
-static bool is_proven(const struct native *n, const struct native_thread *t,
-		      const struct pieces *pieces)
+static bool is_proven(const struct native *n, const struct native_thread *t)
 {
 	unsigned char now[PERF_STACK_MAX];
 
 	if (!t->n_proof)
 		return true;
-	if (t->planned && pieces->good[t->piece] && t->size >= t->n_proof)
+	if (t->planned && t->size >= t->n_proof)
 		return !memcmp(t->copy, t->proof, t->n_proof);
 	return !memory_read(n->memory, t->registers.sp, now, t->n_proof) &&
 	       !memcmp(now, t->proof, t->n_proof);
 }
 
-bool native_held(const struct native *n, struct native_thread *t,
-		 const struct pieces *pieces)
+bool native_held(const struct native *n, struct native_thread *t)
 {
 	if (n->options.source != REGISTERS_STOP)
-		return perf_event_head(&t->event) == t->head &&
-		       is_proven(n, t, pieces);
+		return perf_event_head(&t->event) == t->head && is_proven(n, t);
 	return n->stop.tid == t->tid || still_sleeps(t);
 }
 
@@ -248,6 +267,12 @@ static bool catch_by_clock(struct native *n, struct native_thread *t)
 	return t->standing;
 }
 
+static bool catch_by_switch(struct native *n, struct native_thread *t)
+{
+	native_look(n, t);
+	return t->standing;
+}
+
 static bool catch_by_stop(struct native *n, struct native_thread *t)
 {
 	int status;
@@ -255,6 +280,8 @@ static bool catch_by_stop(struct native *n, struct native_thread *t)
 	native_look(n, t);
 	if (t->standing)
 		return true;
+	if (t->ended)
+		return false;
 	status = stop_thread(&n->stop, t->tid, &t->registers);
 	t->standing = status == 0;
 	t->running = true;
@@ -263,22 +290,32 @@ static bool catch_by_stop(struct native *n, struct native_thread *t)
 		n->n_refused++;
 		if (!n->refusal.code)
 			fail(&n->refusal, ERR_PERMISSION,
-			     "thread %d may not be stopped", (int)t->tid);
+			     "thread %d may not be stopped; does a debugger "
+			     "trace it?",
+			     (int)t->tid);
 	}
 	return t->standing;
 }
 
 bool native_catch(struct native *n, struct native_thread *t)
 {
+	bool caught;
+
 	t->known = false;
-	if (t->refused)
+	if (t->refused || t->ended)
 		return false;
 	if (n->options.source == REGISTERS_STOP)
 		return catch_by_stop(n, t);
 	if (n->options.source == REGISTERS_CLOCK)
-		return catch_by_clock(n, t);
-	native_look(n, t);
-	return t->standing;
+		caught = catch_by_clock(n, t);
+	else
+		caught = catch_by_switch(n, t);
+	/* The ring does not tell of a thread's end. */
+	if (!caught)
+		look_at_sleeper(t, false);
+	if (t->ended)
+		note_end(n, t);
+	return caught;
 }
 
 void native_release(struct native *n)

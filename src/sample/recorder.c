@@ -579,6 +579,17 @@ static int loop(struct recorder *r, struct error *err)
 	return status;
 }
 
+/* What comes after the last sample takes its time; nobody is to be traced or
+ * interrupted for it. */
+static void leave_alone(struct recorder *r)
+{
+	rider_leave(&r->sampler.rider);
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		native_free(r->targets[i]->native);
+		r->targets[i]->native = NULL;
+	}
+}
+
 static void name_native_code(struct recorder *r)
 {
 	struct symbolise_options options = {
@@ -600,8 +611,8 @@ int recorder_run(struct recorder *r, struct error *err)
 {
 	int status = loop(r, err);
 
-	rider_leave(&r->sampler.rider);
 	update_info(r);
+	leave_alone(r);
 	if (status < 0 || !r->writer)
 		return status;
 	r->info.complete = true;

@@ -474,6 +474,8 @@ int target_look(struct target *t, uint64_t now)
 			break;
 		lists_follow(t);
 	}
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
+		native_copied(t->native->threads[i], &t->pieces);
 	learn(t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		walk_thread(t, t->threads[i]);
@@ -498,6 +500,8 @@ int target_look_thread(struct target *t, struct target_thread *thread)
 	thread->good = status == 0;
 	if (status < 0)
 		return status;
+	if (thread->native)
+		native_copied(thread->native, &t->pieces);
 	walk_thread(t, thread);
 	return thread->good ? 0 : -ERR_UNREADABLE;
 }

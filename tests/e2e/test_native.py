@@ -362,6 +362,38 @@ def test_the_recorder_is_killed(python, native, tmp_path, how):
         assert cpu_of(program.pid) - before >= 0.02 and program.process.poll() is None
 
 
+@ONE
+@pytest.mark.parametrize("how", ["switch", "clock", "stop"])
+def test_threads_that_end_at_once(python, programs, tmp_path, how):
+    """What has ended is no longer sampled, and is no thread that was refused."""
+    output = tmp_path / "brief.pyro"
+    done = pyrometer("run", "-n", "-q", "--registers", how, "-o", output, "--",
+                     *programs.command(python, "brief.py", 2))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(output)
+    assert recording.info()["note"] is None
+    brief = [thread["samples"] for thread in recording.threads() if not thread["main"]]
+    assert sum(brief) <= 6 * len(brief), brief  # a list is made every 20 ms, at 1 kHz
+
+
+@ONE
+def test_stops_while_children_are_ignored(python, native, tmp_path):
+    """Who starts us may ignore SIGCHLD, by which the kernel tells of stops."""
+    program = native(python, "native_shares")
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        recorder = subprocess.Popen([PYROMETER, "attach", "-n", "-q", "--registers", "stop", "-o",
+                                     tmp_path / "out.pyro", str(program.pid)])
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    time.sleep(SETTLE)
+    ignored = int(status_of(recorder.pid)["SigIgn"], 16)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(PATIENCE) == 0
+    assert not ignored >> (signal.SIGCHLD - 1) & 1
+    assert is_untraced(program.pid)
+
+
 # ---- the same stacks, now, and in a core file ----
 
 @SOME

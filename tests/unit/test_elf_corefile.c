@@ -348,6 +348,34 @@ static void test_foreign_files_are_refused(void **state)
 	corefile_free(NULL);
 }
 
+/* Many segments of notes that are all the same hole of a sparse file: together
+ * they are too much. */
+static void test_notes_have_an_end(void **state)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr notes[60];
+	} bytes = { 0 };
+	struct error err = ERROR_INIT;
+	struct corefile *core = NULL;
+	struct files f;
+
+	(void)state;
+	begin(&f);
+	memcpy(&bytes.header, f.bytes.data, sizeof(bytes.header));
+	bytes.header.e_phoff = sizeof(bytes.header);
+	bytes.header.e_phnum = 60;
+	for (size_t i = 0; i < 60; i++)
+		bytes.notes[i] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					       .p_offset = 8192,
+					       .p_filesz = 5 << 20 };
+	write_file(f.core, &bytes, sizeof(bytes));
+	assert_int_equal(truncate(f.core, 6 << 20), 0);
+	assert_int_equal(corefile_open(&core, f.core, "", &err), -ERR_CORRUPT);
+	assert_non_null(strstr(err.text, "broken"));
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_other_files_are_not_opened),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_notes_have_an_end),
 		cmocka_unit_test(test_foreign_files_are_refused),
 	};
 
