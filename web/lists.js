@@ -37,6 +37,7 @@ export const NOTHING = ["No samples here", "Nothing passes these filters. Esc ta
 export class TopView {
 	constructor() {
 		this.answer = { samples: 0, second: 0 };
+		this.rows = [];
 		this.table = new Table("Functions by time", [
 			...shareColumns(this, "self", "Self"), ...shareColumns(this, "total", "Total"),
 			{ key: "name", title: "Function", by: (row) => fn(row.id).name.toLowerCase(), cell: (row) => nameCell(fn(row.id)) },
@@ -83,6 +84,7 @@ export class TreeView {
 	constructor() {
 		this.answer = { samples: 0, second: 0 };
 		this.folds = new Map();
+		this.all = [];
 		this.marked = ""; // key of the row at hand
 		this.table = new Table("Call tree", [
 			...shareColumns(this, "total", "Total"), ...shareColumns(this, "self", "Self").slice(0, 2),

@@ -49,6 +49,7 @@ const views = {};
 /** @type {Timeline} */
 let timeline;
 let drawing = 0;
+let showing = Promise.resolve(); // when the view that was asked for is there
 let settled = Promise.resolve(); // when the last change is on the screen
 
 function viewOf(name) {
@@ -64,8 +65,13 @@ function showOptions(view) {
 	if (at >= 0) /** @type {HTMLElement} */ (bar.querySelectorAll("button, select")[at])?.focus();
 }
 
+function showView() {
+	showing = askAndShow();
+	return showing;
+}
+
 /** Ask for what the current view shows, then show it, unless it has changed meanwhile. */
-async function showView() {
+async function askAndShow() {
 	const host = byId("view"), view = viewOf(state.view), turn = ++drawing;
 	try {
 		const parts = await view.update(host);
@@ -180,8 +186,12 @@ async function changed(what) {
 	timeline.redraw();
 	const filtered = FILTER_FIELDS.some((name) => what.has(name));
 	if (what.has("q") || filtered) await runSearch();
-	if (asksAgain(what)) await showView();
-	else viewOf(state.view).redraw();
+	if (asksAgain(what)) {
+		await showView();
+	} else {
+		await showing; // it may have been asked for by the change before this one
+		viewOf(state.view).redraw();
+	}
 	if (filtered || ["function", "at", "thread", "mine", "view"].some((name) => what.has(name))) await updateDetail();
 	if (what.has("at") || what.has("thread")) timeline.redraw();
 	if (filtered) await showFacts();
