@@ -24,7 +24,7 @@ static const struct option options[] = {
 	  "C, C++, Rust and other native calls as well, and threads that run "
 	  "no Python." },
 	{ OPTION_FLAG, 0, "internals", NULL, &how.internals,
-	  "With -n: do not fold the interpreter's own calls." },
+	  "Do not fold the interpreter's own calls; means -n." },
 	{ OPTION_FLAG, 'a', "all", NULL, &how.all,
 	  "All calls of a deep stack (default: 50 at each end)." },
 	{ OPTION_FLAG, 'j', "json", NULL, &how.json,
@@ -59,9 +59,10 @@ static struct native_options native_of_dump(bool core)
 {
 	struct native_options native = { .internals = how.internals };
 
-	if (how.native)
-		native.source = core ? REGISTERS_STOP : native_best_source();
-	if (how.native && native.source == REGISTERS_NONE)
+	if (!how.native && !how.internals)
+		return native;
+	native.source = core ? REGISTERS_STOP : native_best_source();
+	if (native.source == REGISTERS_NONE)
 		cmd_complain(NATIVE_REFUSED);
 	return native;
 }

@@ -52,6 +52,12 @@ static int parse_period(const char *rate, uint64_t *period, struct error *err)
 	return 0;
 }
 
+/* Who asks for more about native frames wants them. */
+static bool wants_native(const struct recording_options *o)
+{
+	return o->native || o->kernel || o->internals || o->registers;
+}
+
 int recording_check(const struct recording_options *o, struct error *err)
 {
 	uint64_t period;
@@ -59,7 +65,7 @@ int recording_check(const struct recording_options *o, struct error *err)
 	for (size_t i = 0; i < o->formats.count; i++)
 		if (!format_find(o->formats.items[i], err))
 			return -ERR_USAGE;
-	if (o->native &&
+	if (wants_native(o) &&
 	    native_check_source((enum register_source)o->registers, err) < 0)
 		return error_context(err, "--registers %s",
 				     recording_registers[o->registers]);
@@ -74,11 +80,11 @@ static struct native_options native_of(const struct recording_options *o)
 		.internals = o->internals,
 	};
 
-	if (!o->native)
-		native.source = REGISTERS_NONE;
-	else if (native.source == REGISTERS_NONE)
+	if (!wants_native(o))
+		return native;
+	if (native.source == REGISTERS_NONE)
 		native.source = native_best_source();
-	native.refused = o->native && native.source == REGISTERS_NONE;
+	native.refused = native.source == REGISTERS_NONE;
 	return native;
 }
 

@@ -58,13 +58,13 @@ extern const char *const recording_modes[],
 	  "Leave out the text of your own source files." },                    \
 	{ OPTION_HEADING, .help = "For those who know" },                      \
 	{ OPTION_FLAG, 0, "kernel", NULL, &(o).kernel,                         \
-	  "With -n: the kernel's frames too, where that is permitted." },      \
+	  "The kernel's frames too, where that is permitted; means -n." },     \
 	{ OPTION_FLAG, 0, "internals", NULL, &(o).internals,                   \
-	  "With -n: do not fold the interpreter's own frames." },              \
+	  "Do not fold the interpreter's own frames; means -n." },             \
 	{ OPTION_CHOICE, 0, "registers", "HOW", &(o).registers,                \
-	  "With -n: take registers when a thread is switched out (switch), by "\
-	  "a clock of its own (clock), or stop it for a moment (stop); auto "  \
-	  "takes the first that is permitted.",                                \
+	  "Take registers when a thread is switched out (switch), by a clock " \
+	  "of its own (clock), or stop it for a moment (stop); auto takes "    \
+	  "the first that is permitted. All but auto mean -n.",                \
 	  recording_registers },                                               \
 	{ OPTION_CHOICE, 0, "ride", "WHEN", &(o).ride,                         \
 	  "Read a thread from its own core: auto (when its stack moves too "   \

@@ -53,8 +53,8 @@ static const struct option options[] = {
 	{ OPTION_CHOICE, 0, "sort", "COLUMN", &how.order,
 	  "Sort --top by flat or by cum (default: flat).", orders },
 	{ OPTION_CHOICE, 0, "by", "WHAT", &how.group,
-	  "In --top, list functions or libraries: object files of native "
-	  "code, Python packages, your own Python files (default: function).",
+	  "List functions, or libraries: object files of native code, Python "
+	  "packages, your own Python files (default: function); means --top.",
 	  groups },
 	STYLE_OPTION(how.colour),
 	FILTER_OPTIONS(filters),
@@ -174,6 +174,14 @@ static int check(const struct command *self, int n_files, struct error *err)
 	return 0;
 }
 
+static void choose_view(void)
+{
+	if (how.order || how.group)
+		how.top = true;
+	if (!how.top && !how.lines && !how.threads && !how.callers && !how.code)
+		how.tree = true;
+}
+
 static int run_report(const struct command *self, int argc, char **argv,
 		      struct error *err)
 {
@@ -181,8 +189,7 @@ static int run_report(const struct command *self, int argc, char **argv,
 
 	if (!status)
 		status = check(self, n, err);
-	if (!how.top && !how.lines && !how.threads && !how.callers && !how.code)
-		how.tree = true;
+	choose_view();
 	if (!status)
 		status = report_files(argv, n, err);
 	filter_release(&filters);

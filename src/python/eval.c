@@ -128,6 +128,9 @@ static void visit(void *context, const char *name, uint64_t address,
 	for (size_t i = 0; i < sizeof(call_names) / sizeof(*call_names); i++)
 		if (begins(name, call_names[i])) {
 			address_ranges_add(&s->out->calls, start, end);
+			/* What is exported has Python's prefix. */
+			s->out->named |= !begins(name, "Py") &&
+					 !begins(name, "_Py");
 			return;
 		}
 }

@@ -34,6 +34,7 @@ struct python_eval {
 	/* How the interpreter calls: of no interest to anybody but its makers.
 	 * Known as far as the interpreter is not stripped. */
 	struct address_ranges calls;
+	bool named; /* it is not stripped: all of its calls are known */
 	uint64_t start, end; /* the file that the interpreter is in, mapped */
 	bool handlers;	     /* a function per instruction on top of an entry */
 };

@@ -124,19 +124,24 @@ static uint32_t skip_start(const struct merge_input *in, uint32_t end)
 	return kept;
 }
 
-/* Whether a frame above the last run of the eval function is of use. What the
- * interpreter does to call somebody else's code is not. */
-static bool is_shown_at_leaf(const struct merging *m, uint32_t i)
+/* Whether a frame is how the interpreter runs or calls something. */
+static bool is_machinery(const struct merge_input *in, uint32_t i)
 {
-	const struct merge_input *in = m->in;
-
-	if (class_of(in, i) != MODULE_INTERPRETER || !in->eval)
-		return true;
-	if (i > m->other)
-		return false;
 	if (in->eval->handlers && i + 1 < in->n_native && is_eval(in, i + 1))
-		return false;
-	return !address_ranges_have(&in->eval->calls, code_of(&in->native[i]));
+		return true;
+	return address_ranges_have(&in->eval->calls, code_of(&in->native[i]));
+}
+
+/* `leaf`: nothing but the interpreter's own code is above the frame. There it
+ * is where the time goes; below others' code it is shown only where it can be
+ * told from machinery. */
+static bool is_shown(const struct merge_input *in, uint32_t i, bool leaf)
+{
+	if (class_of(in, i) != MODULE_INTERPRETER)
+		return true;
+	if (!in->eval)
+		return leaf;
+	return (leaf || in->eval->named) && !is_machinery(in, i);
 }
 
 /* Native frames [start, end) counted from the leaf, put out root first. `leaf`:
@@ -145,13 +150,9 @@ static void put_part(struct merging *m, uint32_t start, uint32_t end, bool leaf)
 {
 	const struct merge_input *in = m->in;
 
-	for (uint32_t i = end; i-- > start;) {
-		bool shown = leaf ? is_shown_at_leaf(m, i)
-				  : class_of(in, i) != MODULE_INTERPRETER;
-
-		if (shown || in->internals)
+	for (uint32_t i = end; i-- > start;)
+		if (in->internals || is_shown(in, i, leaf && i <= m->other))
 			put_native(m, i);
-	}
 }
 
 /* The frames from the leaf up to the first of the eval function; where none is

@@ -13,11 +13,12 @@
  * frames above the last run of the eval function.
  *
  * Folded, unless internals are asked for: how the program and the thread
- * started, the eval function, the interpreter's own code between two Python
- * frames or between one and an extension's, and its calling machinery at the
- * leaf. What the interpreter does at
- * the leaf otherwise (sorts, matches, hashes) stays, since that is where the
- * time goes; so does everybody else's code anywhere. */
+ * started, the eval function, and the machinery through which the interpreter
+ * calls. What it does otherwise (sorts, matches, imports) stays, since that is
+ * where the time goes, and who called a key function of a sort; so does
+ * everybody else's code. In a stripped interpreter the machinery has no names:
+ * there all of its code between two Python frames, or between one and an
+ * extension's, is folded. */
 #ifndef PYROMETER_SAMPLE_MERGE_H
 #define PYROMETER_SAMPLE_MERGE_H
 

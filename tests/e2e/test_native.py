@@ -171,6 +171,21 @@ def test_python_that_c_calls(python, native, attach):
     assert sum(wrong.values()) < MOST_BROKEN * samples + 1, wrong.most_common(2)
 
 
+@pytest.mark.versions("3.8", "3.12")
+def test_builtin_that_calls_back(python, start, attach):
+    """The interpreter's own functions stand between the Python frames too; not
+    so in stripped ones, which do not tell them from machinery."""
+    recording = attach("-n", "-d", "1s", start(python, "sorts.py", 30).pid)
+    below = Counter()
+    for stack, count in recording.names().items():
+        if "key" in stack:
+            below[stack[stack.index("sorts"):stack.index("key")]] += count
+    (usual, count), = below.most_common(1)
+    assert count > 0.9 * sum(below.values()) > 100
+    assert usual[:2] == ("sorts", "builtin_sorted") and "list_sort_impl" in usual, usual
+    assert not any(name.startswith(("_PyEval", "_PyObject_Call")) for name in usual), usual
+
+
 @EVERY_VERSION
 def test_broken_and_unmerged(python, native, attach):
     check_rates(attach("-n", "-d", "1.5s", native(python, "native_text").pid))

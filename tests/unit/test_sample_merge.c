@@ -149,6 +149,24 @@ static void leaf_is_kept_and_calls_are_not(void **state)
 	check("P", "lliEiixiil", "0xiil"); /* how it calls an extension */
 }
 
+/* What is no machinery stays where it belongs, if it can be told. */
+static void interpreter_that_is_not_stripped(void **state)
+{
+	struct stacks s;
+
+	(void)state;
+	make(&s, "PP", "lliEciicEi");
+	expect(&s, "01i", 0);
+	s.eval.named = true;
+	expect(&s, "0ii1i", 0);
+	make(&s, "P", "lliEcixiil");
+	s.eval.named = true;
+	expect(&s, "0ixiil", 0);
+	make(&s, "PP", "lliEiixEii");
+	s.eval.named = s.eval.handlers = true;
+	expect(&s, "0ix1i", 0);
+}
+
 /* Extensions keep their frames wherever they are. */
 static void others_are_kept(void **state)
 {
@@ -268,6 +286,7 @@ int main(void)
 		cmocka_unit_test(one_to_one),
 		cmocka_unit_test(several_to_one),
 		cmocka_unit_test(leaf_is_kept_and_calls_are_not),
+		cmocka_unit_test(interpreter_that_is_not_stripped),
 		cmocka_unit_test(others_are_kept),
 		cmocka_unit_test(no_python_at_all),
 		cmocka_unit_test(empty_run_at_the_leaf),
