@@ -37,6 +37,12 @@ static const char *const call_names[] = {
 	"vectorcall_",
 	"object_vacall",
 	"function_code_fastcall",
+	"function_call",
+	"instancemethod_call",
+	"call_maybe",
+	"call_method",
+	"call_unbound",
+	"type_call",
 	"fast_function",
 	"call_function",
 	"do_call",
@@ -129,8 +135,8 @@ static void visit(void *context, const char *name, uint64_t address,
 		if (begins(name, call_names[i])) {
 			address_ranges_add(&s->out->calls, start, end);
 			/* What is exported has Python's prefix. */
-			s->out->named |= !begins(name, "Py") &&
-					 !begins(name, "_Py");
+			if (!begins(name, "Py") && !begins(name, "_Py"))
+				s->out->named = true;
 			return;
 		}
 }

@@ -319,6 +319,16 @@ def test_nobody_with_perf_events_of_his_own(native, everybodys):
     assert taken > 0.9 and broken + unmerged < 0.02
 
 
+@ONE
+@pytest.mark.parametrize("option", [["--kernel"], ["--internals"], ["--registers", "stop"]])
+def test_options_of_native_stacks_ask_for_them(python, native, tmp_path, option):
+    program = native(python, "native_shares")
+    out = tmp_path / "out.pyro"
+    pyrometer("attach", "-q", "-d", "1s", *option, "-o", out, program.pid)
+    recording = Recording(out)
+    assert registers(recording) and "most" in recording.shares()
+
+
 @SOME
 def test_without_perf_events_one_thread_is_stopped(python, native, deny, tmp_path):
     program = native(python, "native_shares")

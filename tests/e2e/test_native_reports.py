@@ -96,7 +96,13 @@ def test_top_by_library(app):
             for name, row in rows.items()} == {
         "fast.so": (160, 190), "libc.so.6": (34, 44), "[kernel]": (10, 10), "app.py": (6, 206)}
     assert rows["fast.so"]["path"] == FAST and not rows["fast.so"]["library"]
-    assert re.search(r"160 ms  76.2%.* fast.so$", report("--top", "--by", "library", app), re.M)
+    text = report("--top", "--by", "library", app)
+    assert re.search(r"160 ms  76.2%.* fast.so$", text, re.M)
+    assert report("--by", "library", app) == text
+
+
+def test_order_of_a_table_asks_for_the_table(app):
+    assert report("--sort", "cum", app) == report("--top", "--sort", "cum", app)
 
 
 def test_labels_are_the_place_or_the_library(app):
