@@ -67,8 +67,9 @@ extern const char *const recording_modes[],
 	  "the first that is permitted. All but auto mean -n.",                \
 	  recording_registers },                                               \
 	{ OPTION_CHOICE, 0, "ride", "WHEN", &(o).ride,                         \
-	  "Read a thread from its own core: auto (when its stack moves too "   \
-	  "fast to be read from elsewhere), always or never.",                 \
+	  "Read a thread on its own core: auto (when its stack moves too "     \
+	  "fast to be read from elsewhere) or always, both by the kernel "     \
+	  "where it may; wake (always, by waking up there); or never.",        \
 	  recording_rides }
 /* clang-format on */
 

@@ -16,10 +16,12 @@
 
 #include "os/cores.h"
 #include "os/trial.h"
+#include "os/visit.h"
 
 #define CAP_SYS_PTRACE_BIT 19
 #define CAP_PERFMON_BIT	   38
 #define CAP_IPC_LOCK_BIT   14
+#define CAP_BPF_BIT	   39
 #define THREADS_ENOUGH	   500 /* most programs have fewer */
 
 /* What glibc found out about restartable sequences; not there before 2.35. */
@@ -365,6 +367,23 @@ static bool probe_cores(struct finding *f)
 	return usable >= online;
 }
 
+static bool probe_visit(struct finding *f)
+{
+	const struct visit_shape any = { 8, 0, VISIT_DIRECT, 8, 0 };
+	struct visitor *visitor = NULL;
+	struct error err = ERROR_INIT;
+	int status = visitor_new(&visitor, &any, &err);
+
+	visitor_free(visitor);
+	snprintf(f->fact, sizeof(f->fact), "%.180s; CAP_BPF %s",
+		 status ? err.text : "work",
+		 has_capability(CAP_BPF_BIT) ? "is there" : "is not");
+	if (status == -ERR_PERMISSION)
+		remedy_capability(f, "cap_bpf,cap_perfmon",
+				  "BPF --cap-add PERFMON");
+	return !status;
+}
+
 static bool probe_rseq(struct finding *f)
 {
 	bool has = &__rseq_size && __rseq_size;
@@ -461,6 +480,8 @@ static const struct probe {
 	  probe_vector },
 	{ "choosing the core", "untorn stacks of generators and coroutines",
 	  VERDICT_LACKING, probe_cores },
+	{ "BPF programs", "the same at less cost to the program",
+	  VERDICT_LACKING, probe_visit },
 	{ "restartable sequences", "where a thread runs, without asking",
 	  VERDICT_LACKING, probe_rseq },
 	{ "times of threads", "the same where the C library is older",

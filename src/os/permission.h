@@ -20,7 +20,7 @@ struct finding {
 	char remedy[400]; /* the command that mends it; "" when there is none */
 };
 
-#define PERMISSION_FINDINGS_MAX 18
+#define PERMISSION_FINDINGS_MAX 19
 
 /* Try everything. Returns how many findings were stored. */
 int permission_probe(struct finding out[PERMISSION_FINDINGS_MAX]);

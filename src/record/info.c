@@ -29,7 +29,7 @@ static const struct field {
 	FIELD(17, FIELD_TEXT, host),	    FIELD(18, FIELD_TEXT, command),
 	FIELD(19, FIELD_TEXT, note),	    FIELD(20, FIELD_U64, native),
 	FIELD(21, FIELD_U64, broken),	    FIELD(22, FIELD_U64, unmerged),
-	FIELD(23, FIELD_U32, registers),
+	FIELD(23, FIELD_U32, registers),    FIELD(24, FIELD_U64, visited),
 #undef FIELD
 };
 

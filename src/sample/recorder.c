@@ -499,6 +499,7 @@ static void update_info(struct recorder *r)
 	i->lost = c->lost;
 	i->retried = c->retried;
 	i->ridden = c->ridden;
+	i->visited = c->visited;
 	i->native = c->native;
 	i->broken = c->broken;
 	i->unmerged = c->unmerged;

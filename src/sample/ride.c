@@ -10,31 +10,31 @@ void rider_init(struct rider *r, enum ride_mode mode, uint64_t period)
 	sched_permitted(&r->permitted);
 	r->mode = mode;
 	r->core = -1;
-	r->possible = mode != RIDE_NEVER && period &&
-		      (period >= FASTEST_PERIOD || mode == RIDE_ALWAYS);
+	r->wanted = mode != RIDE_NEVER && period &&
+		    (period >= FASTEST_PERIOD || mode != RIDE_AUTO);
 }
 
 void rider_insist(struct rider *r)
 {
-	r->possible = true;
+	r->wanted = true;
 }
 
 bool rider_wants(const struct rider *r, const struct target_thread *thread)
 {
-	if (!r->possible || !(thread->state & (STATE_ON_CPU | STATE_GIL)))
+	if (!r->wanted || !(thread->state & (STATE_ON_CPU | STATE_GIL)))
 		return false;
-	return r->mode == RIDE_ALWAYS || thread->moving > WANT;
+	return r->mode == RIDE_ALWAYS || r->mode == RIDE_WAKE ||
+	       thread->moving > WANT;
 }
 
 bool rider_go_to(struct rider *r, int core)
 {
-	if (!r->possible || core < 0)
+	if (!r->wanted || r->refused || core < 0)
 		return false;
 	if (core == r->core)
 		return true;
 	if (!sched_pin(core)) {
-		r->possible = false; /* a cpuset: validate instead */
-		r->refused = true;
+		r->refused = true; /* a cpuset: validate instead */
 		rider_leave(r);
 		return false;
 	}

@@ -16,7 +16,12 @@
  *
  * It costs the target the time we hold its core, and a wake-up on that core, so
  * it is used for threads that need it: a moving average of how often the stack
- * moved while it was read from elsewhere decides. */
+ * moved while it was read from elsewhere decides.
+ *
+ * Where BPF programs are permitted, the kernel reads the thread on its core for
+ * us (os/visit.h), without our going there: a ride without a horse. It needs no
+ * choice of cores and costs the target a fraction. The wake-up is then left to
+ * stacks that are too deep for it. */
 #ifndef PYROMETER_SAMPLE_RIDE_H
 #define PYROMETER_SAMPLE_RIDE_H
 
@@ -30,12 +35,13 @@ enum ride_mode {
 	RIDE_AUTO,
 	RIDE_ALWAYS,
 	RIDE_NEVER,
+	RIDE_WAKE, /* always, and by waking up there */
 };
 
 struct rider {
 	enum ride_mode mode;
-	bool possible; /* the rate permits it and cores may be chosen */
-	bool refused;  /* the target's core may not be chosen here */
+	bool wanted;  /* mode and rate permit it */
+	bool refused; /* the target's core may not be chosen here */
 	struct sched_cores permitted;
 	int core; /* that we are pinned to; -1: none */
 	/* Of the ride that is going on. */
@@ -47,7 +53,7 @@ void rider_init(struct rider *r, enum ride_mode mode, uint64_t period);
 /* Cores are chosen whatever the rate: native stacks want it. */
 void rider_insist(struct rider *r);
 
-/* Whether this thread should be read from its own core. */
+/* Whether this thread should be read from its own core, if that can be done. */
 bool rider_wants(const struct rider *r, const struct target_thread *thread);
 
 /* Go to a core; -1: unknown. False when it is not permitted. */

@@ -4,6 +4,7 @@
 #include "sample/catch.h"
 
 #define HOPS	4      /* times a thread is followed to another core */
+#define DEEP	256    /* looks for which a deep stack is not visited */
 #define PAUSE	20000u /* ns between hops: a thread must be let run */
 #define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
 /* A stack that is as it was at the look before needs no second copy, so none is
@@ -15,6 +16,49 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 {
 	*s = (struct sampler){ 0 };
 	rider_init(&s->rider, mode, period);
+}
+
+/* Whether a thread is to be read by the kernel on its core, not by us there. */
+static bool wants_visit(const struct sampler *s, struct target *t,
+			const struct target_thread *thread)
+{
+	return s->rider.mode != RIDE_WAKE && !thread->deep &&
+	       rider_wants(&s->rider, thread) && target_has_visits(t, thread);
+}
+
+/* Or by us. */
+static bool wants_ride(const struct sampler *s, struct target *t,
+		       const struct target_thread *thread)
+{
+	return rider_wants(&s->rider, thread) && !wants_visit(s, t, thread);
+}
+
+/* A thread that is met in the middle of a change of frames must go on first;
+ * one whose core we have taken is better ridden. */
+static bool visit_thread(struct sampler *s, struct target *t,
+			 struct target_thread *thread)
+{
+	for (int hop = 0; hop < HOPS; hop++) {
+		int core = target_thread_core(thread), status;
+
+		if (core == sched_core())
+			return false;
+		status = target_visit(t, thread);
+		if (status == 0 && thread->stack.rooted) {
+			thread->state |= STATE_RIDDEN;
+			s->counts.visited++;
+			rider_forget(thread);
+			return true;
+		}
+		if (status == -ERR_LIMIT)
+			thread->deep = DEEP;
+		if (status == 0)
+			clock_sleep_until(clock_now() + PAUSE);
+		else if (status != -ERR_GONE ||
+			 target_thread_core(thread) == core)
+			return false;
+	}
+	return false;
 }
 
 /* Read a thread again from its own core, following it when it moves. */
@@ -61,23 +105,35 @@ static void keep_good_part(struct target *t, struct target_thread *thread)
 	thread->state |= STATE_UNPROVEN | STATE_TORN;
 }
 
+/* Whether the stack needs no proof beyond this. */
+static bool is_proven(struct sampler *s, struct target *t,
+		      struct target_thread *thread, bool held)
+{
+	if (held && thread->stack.rooted) {
+		thread->state |= STATE_RIDDEN;
+		rider_forget(thread);
+		return true;
+	}
+	if (thread->visited)
+		return thread->os_state == 'R' && visit_thread(s, t, thread);
+	if (stack_same_as_before(&thread->stack)) {
+		thread->calm++;
+		return true;
+	}
+	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
+	return false;
+}
+
 /* `held`: the look was taken from the thread's own core and it did not run. */
 static void prove_thread(struct sampler *s, struct target *t,
 			 struct target_thread *thread, bool held)
 {
 	bool still;
 
-	if (held && thread->stack.rooted) {
-		thread->state |= STATE_RIDDEN;
-		rider_forget(thread);
+	if (is_proven(s, t, thread, held))
 		return;
-	}
-	if (stack_same_as_before(&thread->stack)) {
-		thread->calm++;
-		return;
-	}
-	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
-	if (!thread->stack.twice && target_look_thread(t, thread) < 0)
+	if ((thread->visited || !thread->stack.twice) &&
+	    target_look_thread(t, thread) < 0)
 		return;
 	still = stack_stood_still(&thread->stack);
 	rider_learn(thread, !still);
@@ -86,7 +142,10 @@ static void prove_thread(struct sampler *s, struct target *t,
 	if (still && thread->os_state == 'S')
 		return;
 	s->counts.retried += !still;
-	if (s->rider.possible && ride_thread(s, t, thread))
+	if (!thread->visited && wants_visit(s, t, thread) &&
+	    visit_thread(s, t, thread))
+		return;
+	if (s->rider.wanted && ride_thread(s, t, thread))
 		return;
 	if (still || retry_thread(t, thread))
 		return;
@@ -115,13 +174,23 @@ static void count_thread(struct sampler_counts *c,
 
 /* The thread of this target that we are riding, or NULL. */
 static struct target_thread *ridden_thread(const struct sampler *s,
-					   const struct target *t)
+					   struct target *t)
 {
 	for (uint32_t i = 0; s->rider.core >= 0 && i < t->n_threads; i++)
 		if (target_thread_core(t->threads[i]) == s->rider.core &&
-		    rider_wants(&s->rider, t->threads[i]))
+		    wants_ride(s, t, t->threads[i]))
 			return t->threads[i];
 	return NULL;
+}
+
+static void choose_visits(const struct sampler *s, struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct target_thread *thread = t->threads[i];
+
+		thread->visited = wants_visit(s, t, thread);
+		thread->deep -= thread->deep > 0;
+	}
 }
 
 static bool has_thread(const struct target *t,
@@ -142,6 +211,7 @@ static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 	t->ridden = ridden;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
+	choose_visits(s, t);
 	status = target_look(t, now);
 	if (status < 0) {
 		if (status != -ERR_GONE)
@@ -191,7 +261,7 @@ void sampler_settle(struct sampler *s, struct target *const *targets,
 		for (uint32_t k = 0; k < targets[i]->n_threads; k++) {
 			struct target_thread *thread = targets[i]->threads[k];
 
-			if (rider_wants(&s->rider, thread) &&
+			if (wants_ride(s, targets[i], thread) &&
 			    (!best || thread->moving > best->moving))
 				best = thread;
 		}

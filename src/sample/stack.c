@@ -192,14 +192,36 @@ static bool is_root(struct stack *s, const unsigned char *frame)
 	return true;
 }
 
-static void walk_from(struct stack *s, uint64_t frame, uint64_t base)
+/* Frames that a visit took, in order; NULL in place of one: they are in the
+ * regions. */
+struct visited {
+	const struct visitor *visitor;
+	uint32_t next, count;
+};
+
+static const unsigned char *frame_copy(struct stack *s, uint64_t frame,
+				       struct visited *visited)
+{
+	const unsigned char *copy;
+	uint64_t address;
+
+	if (!visited)
+		return regions_frame(s, frame);
+	if (visited->next == visited->count)
+		return NULL;
+	copy = visitor_item(visited->visitor, visited->next++, &address);
+	return address == frame ? copy : NULL;
+}
+
+static void walk_from(struct stack *s, uint64_t frame, uint64_t base,
+		      struct visited *visited)
 {
 	const struct layout *l = &s->python->layout;
 	const unsigned char *copy = NULL;
 	uint64_t landmark = 0; /* met again: a ring */
 
 	for (uint32_t steps = 1; frame && frame != base; steps++) {
-		copy = regions_frame(s, frame);
+		copy = frame_copy(s, frame, visited);
 		if (!copy || frame == landmark) {
 			s->unreadable = true;
 			return;
@@ -276,6 +298,15 @@ static bool walk_quickly(struct stack *s, const struct pieces *pieces)
 	return true;
 }
 
+static void begin_walk(struct stack *s)
+{
+	s->plain = false;
+	s->walk++;
+	s->n_frames = 0;
+	s->unreadable = s->truncated = s->missed = false;
+	s->rooted = s->entered = false;
+}
+
 int stack_walk(struct stack *s, const struct pieces *pieces)
 {
 	const struct layout *l = &s->python->layout;
@@ -284,13 +315,9 @@ int stack_walk(struct stack *s, const struct pieces *pieces)
 	s->same = walk_quickly(s, pieces);
 	if (s->same)
 		return 0;
-	s->plain = false;
 	if (!s->twice)
 		stack_remember(s);
-	s->walk++;
-	s->n_frames = 0;
-	s->unreadable = s->truncated = s->missed = false;
-	s->rooted = s->entered = false;
+	begin_walk(s);
 	regions_take(s, pieces);
 	if (!pieces->good[s->state_piece])
 		return -ERR_UNREADABLE;
@@ -300,8 +327,43 @@ int stack_walk(struct stack *s, const struct pieces *pieces)
 		s->unreadable = true;
 		return 0;
 	}
-	walk_from(s, leaf, stack_field(s, l->thread.base_frame));
+	walk_from(s, leaf, stack_field(s, l->thread.base_frame), NULL);
 	regions_predict(s);
 	s->plain = is_plain(s);
+	return 0;
+}
+
+void stack_shape(const struct stack *s, struct visit_shape *shape)
+{
+	const struct layout *l = &s->python->layout;
+
+	*shape = (struct visit_shape){
+		.head_size = s->state_size,
+		.first = l->thread.frame,
+		.via = l->frames == FRAME_CFRAME ? l->cframe.current_frame
+						 : VISIT_DIRECT,
+		.item_size = s->frame_size,
+		.next = l->frame.previous,
+	};
+}
+
+int stack_walk_visited(struct stack *s, const struct visitor *visitor,
+		       const struct visit *visit)
+{
+	const struct layout *l = &s->python->layout;
+	struct visited visited = { visitor, 0, visit->n_items };
+	uint64_t leaf = 0;
+
+	if (!visit->whole && visit->n_items == VISIT_ITEMS_MAX)
+		return -ERR_LIMIT;
+	begin_walk(s);
+	s->same = s->twice = false;
+	memcpy(s->state, visit->head_copy, s->state_size);
+	if (visit->n_items)
+		visitor_item(visitor, 0, &leaf);
+	s->unreadable = !leaf && !visit->whole;
+	if (!s->unreadable)
+		walk_from(s, leaf, stack_field(s, l->thread.base_frame),
+			  &visited);
 	return 0;
 }

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "os/memory.h"
+#include "os/visit.h"
 #include "python/python.h"
 #include "sample/pieces.h"
 
@@ -106,6 +107,13 @@ void stack_plan_state(struct stack *s, struct pieces *pieces);
 /* After the read: walk. 0, or -ERR_UNREADABLE when not even the thread state
  * could be read. */
 int stack_walk(struct stack *s, const struct pieces *pieces);
+
+/* The frames as a list that can be taken by a visit, and the walk over what one
+ * took. -ERR_LIMIT when the list is longer than visits are: the stack is then
+ * as it was. */
+void stack_shape(const struct stack *s, struct visit_shape *shape);
+int stack_walk_visited(struct stack *s, const struct visitor *visitor,
+		       const struct visit *visit);
 
 /* Whether the stack stood still during the read that was planned with `prove`.
  * Reads again what was not predicted. */

@@ -64,6 +64,7 @@ void target_free(struct target *t)
 	free(t->interpreters);
 	free(t->names);
 	native_free(t->native);
+	visitor_free(t->visitor);
 	pieces_release(&t->pieces);
 	node_table_release(&t->table);
 	codes_free(t->codes);
@@ -235,9 +236,11 @@ bool target_thread_may_run(const struct target_thread *thread)
 }
 
 /* A thread that has not run since it was read is not read again; one that runs
- * is caught and read later, by itself. */
+ * is caught or visited, and read later, by itself. */
 static bool is_left_alone(const struct target_thread *thread)
 {
+	if (thread->visited)
+		return thread->good;
 	return thread->native && thread->good &&
 	       (!thread->native->standing || thread->native->known);
 }
@@ -251,6 +254,8 @@ static void plan_thread(struct target *t, struct target_thread *thread)
 	thread->left_alone = is_left_alone(thread);
 	if (thread->left_alone) {
 		stack_plan_state(&thread->stack, &t->pieces);
+		if (thread->visited)
+			plan_core(t, thread);
 		return;
 	}
 	stack_plan(&thread->stack, &t->pieces, running && whole && !ridden,
@@ -393,10 +398,23 @@ static void mistake_thread(struct target *t, struct target_thread *thread)
 	thread->good = false;
 }
 
+/* After a walk of the stack, which was at the place `before`. */
+static void note_walk(struct target *t, struct target_thread *thread,
+		      uint64_t before)
+{
+	bool changed = ids_changed(t, thread);
+
+	thread->went_on = place_of(&thread->stack) != before;
+	if (changed)
+		thread_settle(t, thread);
+	if (changed || (!thread->tid && t->whole))
+		thread_identify(t, thread);
+	thread->state = target_thread_state(t, thread);
+}
+
 static void walk_thread(struct target *t, struct target_thread *thread)
 {
 	uint64_t before = place_of(&thread->stack);
-	bool changed;
 
 	if (thread->left_alone) {
 		if (ids_changed(t, thread))
@@ -404,15 +422,8 @@ static void walk_thread(struct target *t, struct target_thread *thread)
 		return;
 	}
 	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
-	if (!thread->good)
-		return;
-	thread->went_on = place_of(&thread->stack) != before;
-	changed = ids_changed(t, thread);
-	if (changed)
-		thread_settle(t, thread);
-	if (changed || (!thread->tid && t->whole))
-		thread_identify(t, thread);
-	thread->state = target_thread_state(t, thread);
+	if (thread->good)
+		note_walk(t, thread, before);
 }
 
 /* What can be known only now that there are threads. */
@@ -509,4 +520,96 @@ int target_look_thread(struct target *t, struct target_thread *thread)
 int target_thread_core(const struct target_thread *thread)
 {
 	return thread->core < 65536 ? (int)thread->core : -1;
+}
+
+/* ---- visits ---- */
+
+static pid_t inner_tid(const struct target *t,
+		       const struct target_thread *thread)
+{
+	return t->shared_pids ? thread->tid
+			      : target_thread_inner_tid(t, thread);
+}
+
+bool target_has_visits(struct target *t, const struct target_thread *thread)
+{
+	struct visit_shape shape;
+
+	if (!t->visitor_tried && t->pid) {
+		stack_shape(&thread->stack, &shape);
+		t->visitor_tried = true;
+		if (visit_namespace(t->pid, &t->namespace_device,
+				    &t->namespace_inode))
+			visitor_new(&t->visitor, &shape, NULL);
+	}
+	return t->visitor && inner_tid(t, thread);
+}
+
+/* Who holds the GIL is read at the same moment. */
+static void plan_visit(const struct target *t,
+		       const struct target_interpreter *i, struct visit *visit)
+{
+	const struct layout *l = &t->python.layout;
+
+	if (t->python.current) {
+		visit->fields[0] = t->python.current;
+	} else if (l->gil_style == GIL_INTERPRETER && i->gil &&
+		   l->thread.holds_gil == LAYOUT_NONE) {
+		visit->fields[0] = i->gil + l->gil.holder;
+		visit->fields[1] = i->gil + l->gil.locked;
+	}
+}
+
+static void take_visit(struct target *t, struct target_interpreter *i,
+		       const struct visit *visit)
+{
+	if (t->python.current) {
+		t->current = visit->values[0];
+	} else if (visit->fields[0]) {
+		i->holder = visit->values[0];
+		i->locked = (uint32_t)visit->values[1];
+	}
+}
+
+static void find_core(struct target *t, struct target_thread *thread)
+{
+	uint64_t at = target_core_address(t, thread);
+
+	if (!at || memory_read_u32(t->memory, at, &thread->core))
+		thread->core = (uint32_t)os_thread_core(&thread->os);
+}
+
+int target_visit(struct target *t, struct target_thread *thread)
+{
+	struct target_interpreter *i = &t->interpreters[thread->interpreter];
+	uint64_t before = place_of(&thread->stack);
+	struct visit visit = {
+		.namespace_device = t->namespace_device,
+		.namespace_inode = t->namespace_inode,
+		.tid = inner_tid(t, thread),
+		.core = target_thread_core(thread),
+		.head = thread->stack.tstate,
+	};
+	enum visit_result result;
+	int status;
+
+	if (!target_has_visits(t, thread))
+		return -ERR_PERMISSION;
+	plan_visit(t, i, &visit);
+	result =
+		visit.core < 0 ? VISIT_AWAY : visitor_visit(t->visitor, &visit);
+	if (result == VISIT_AWAY) {
+		find_core(t, thread);
+		return -ERR_GONE;
+	}
+	if (result == VISIT_UNREADABLE)
+		return -ERR_UNREADABLE;
+	status = stack_walk_visited(&thread->stack, t->visitor, &visit);
+	if (status < 0)
+		return status;
+	take_visit(t, i, &visit);
+	thread->os_state = 'R';
+	thread->good = true;
+	note_walk(t, thread, before);
+	return 0;
 }

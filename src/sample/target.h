@@ -39,6 +39,9 @@ struct target_thread {
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 
+	bool visited;  /* its stack is to be taken by a visit */
+	uint32_t deep; /* looks for which it is too deep for that */
+
 	/* The last look. */
 	bool left_alone; /* it did not ask for the stack */
 	bool good;	 /* the walk gave something */
@@ -92,6 +95,11 @@ struct target {
 	const struct target_thread *ridden;
 	uint64_t last_whole; /* clock_now() of the last such look */
 
+	/* Reads threads on their own cores; see target_visit(). */
+	struct visitor *visitor;
+	bool visitor_tried;
+	uint64_t namespace_device, namespace_inode;
+
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
 	uint64_t cpu; /* CPU time used before the last whole look, if the look
@@ -132,6 +140,14 @@ int target_look(struct target *t, uint64_t now);
 
 /* Take a look at one thread again. When it fails, thread->good is false. */
 int target_look_thread(struct target *t, struct target_thread *thread);
+
+/* Have the kernel take the stack of a thread on the core where it runs, as of
+ * target_thread_core(): nothing more is to be proven then. -ERR_GONE when it is
+ * not there (the core is then known anew), -ERR_LIMIT when the stack is too
+ * deep, -ERR_UNREADABLE, or -ERR_PERMISSION when that cannot be done here. */
+int target_visit(struct target *t, struct target_thread *thread);
+/* Whether it can be done. */
+bool target_has_visits(struct target *t, const struct target_thread *thread);
 
 /* Ask the kernel what the threads do, at most every half millisecond. */
 void target_look_os(struct target *t, uint64_t now);

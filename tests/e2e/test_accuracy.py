@@ -6,12 +6,14 @@ import sys
 import pytest
 
 from interpreters import INTERPRETERS, ROOT
+from watch import VISITS
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "targets")]
 from harness import stacks  # noqa: E402
 
 FEW = pytest.mark.versions("2.7", "3.8", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.15")
 EVERY_VERSION = pytest.mark.versions(*dict.fromkeys(one.version for one in INTERPRETERS))
+RESTLESS = ["fib", "generators", "tasks"]  # targets whose stacks move all the time
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 
 # A 95% interval misses the truth one time in twenty. At one and a half times
@@ -51,13 +53,14 @@ def test_known_shares(python, start, attach, kind):
     pytest.fail(f"true share, interval: {wrong}")
 
 
-@FEW
-@pytest.mark.parametrize("target", ["fib", "generators", "tasks"])
-def test_no_impossible_calls(python, start, attach, target):
+def check_calls(python, start, attach, target, *options):
+    """Take a recording, look at its pairs of caller and callee, return its
+    info."""
     if python.version == "2.7" and target == "tasks":
         pytest.skip("2.7 has no coroutines")
     callers = importlib.import_module(target).CALLERS
-    recording = attach("-d", "1s", start(python, target + ".py", "--seconds", 30).pid)
+    program = start(python, target + ".py", "--seconds", 30)
+    recording = attach("-d", "1s", *options, program.pid)
     rows = [([stacks.frame(name, file) for name, file, _ in stack
               if not stacks.is_mark(stacks.short(name))], count)
             for stack, count in recording.stacks().items()]
@@ -65,3 +68,28 @@ def test_no_impossible_calls(python, start, attach, target):
     assert samples > 200 and not wrong, pairs
     profile, info = recording.report("top")["profile"], recording.info()
     assert profile["torn"] + profile["unreadable"] + info["lost"] < 0.02 * info["samples"]
+    return info
+
+
+@FEW
+@pytest.mark.parametrize("target", RESTLESS)
+def test_no_impossible_calls(python, start, attach, target):
+    info = check_calls(python, start, attach, target)
+    assert bool(info["visited"]) == VISITS
+
+
+@pytest.mark.versions("2.7", "3.8", "3.11", "3.15")
+@pytest.mark.parametrize("target", RESTLESS)
+def test_no_impossible_calls_by_waking_up(python, start, attach, target):
+    info = check_calls(python, start, attach, target, "--ride", "wake")
+    assert info["ridden"] and not info["visited"]
+
+
+@pytest.mark.versions("3.8", "3.15")
+def test_deep_stacks_are_ridden(python, start, attach):
+    """Deeper than what the kernel follows for us."""
+    program = start(python, "steady.py", "--depth", 400, "--seconds", 30)
+    recording = attach("-d", "0.5s", "--ride", "always", program.pid)
+    assert {len(stack) for stack in recording.stacks()} == {400}
+    info = recording.info()
+    assert info["ridden"] > info["samples"] / 2 and not info["visited"]

@@ -251,3 +251,5 @@ def test_nobody_and_perf_events(public):
     assert (machine["perf events"]["verdict"] == "fine") == (level <= 2)
     if level > 1:
         assert "perf" in switches["remedy"].lower()
+    programs = machine["BPF programs"]
+    assert programs["verdict"] == "lacking" and "bpf" in programs["remedy"].lower()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from watch import PATIENCE, Recording, Started, pyrometer
+from watch import PATIENCE, VISITS, Recording, Started, pyrometer
 
 STACK = ("<module>", "main", "outer", "middle", "spin")
 FEW = pytest.mark.versions("2.7", "3.8", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.15")
@@ -133,6 +133,8 @@ def test_another_pid_namespace(python, programs, attach):
         assert recording.samples_with(*STACK) > 0.95 * recording.info()["ticks"]
         main = next(thread for thread in recording.threads() if thread["top"]["name"] == "spin")
         assert main["tid"] == int(pid) and main["on_cpu"] > 0.9 * main["samples"]
+        info = attach("-d", "0.3s", "--ride", "always", pid).info()
+        assert info["ridden"] and bool(info["visited"]) == VISITS
     finally:
         program.process.stdin.close()
         program.process.wait(PATIENCE)

@@ -26,6 +26,11 @@ def pyrometer(*arguments, **options):
     return subprocess.run([PYROMETER, *map(str, arguments)], **options)
 
 
+# Whether the kernel reads threads on their cores for us.
+VISITS = any(row["what"] == "BPF programs" and row["verdict"] == "fine"
+             for row in json.loads(pyrometer("doctor", "--json").stdout)["machine"])
+
+
 class Programs:
     """Copies of the programs, one per root; removed at the end."""
 

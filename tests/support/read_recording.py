@@ -107,7 +107,7 @@ class Recording:
         assert mark == b"\x89PYRO\r\n\x1a" and major == 1
         assert check == xxh32(data[:12])
         self.info = {tag: "" if tag in self.TEXTS else 0
-                     for tag in range(1, 24)}
+                     for tag in range(1, 25)}
         self.strings, self.processes, self.threads = [], [], []
         self.functions, self.frames, self.nodes = [], [], []
         self.markers, self.blocks, self.sources = [], [], {}
@@ -313,7 +313,7 @@ class Recording:
         return times, runs
 
     def lines(self):
-        info = [self.info[tag] for tag in range(1, 24)]
+        info = [self.info[tag] for tag in range(1, 25)]
         info[2] = max([info[2]] + [b[0][-1] for b in self.blocks])
         info[14] = int(self.ended)
         yield "info %s %s %s" % (" ".join(map(str, info[:15])),

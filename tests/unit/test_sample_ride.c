@@ -67,6 +67,12 @@ static void test_rate_and_mode_decide(void **state)
 	assert_false(rider_wants(&r, &thread));
 	r = rider(RIDE_ALWAYS, FAST);
 	assert_true(rider_wants(&r, &thread));
+	thread.moving = 0;
+	r = rider(RIDE_WAKE, FAST);
+	assert_true(rider_wants(&r, &thread));
+	r = rider(RIDE_NEVER, SLOW);
+	rider_insist(&r);
+	assert_false(rider_wants(&r, &thread));
 }
 
 static void test_unknown_core_is_not_gone_to(void **state)
@@ -76,7 +82,7 @@ static void test_unknown_core_is_not_gone_to(void **state)
 
 	(void)state;
 	assert_false(rider_go(&r, &thread));
-	assert_true(r.possible && !r.refused);
+	assert_true(r.wanted && !r.refused);
 }
 
 static void test_forbidden_core_ends_riding(void **state)
@@ -86,7 +92,7 @@ static void test_forbidden_core_ends_riding(void **state)
 
 	(void)state;
 	assert_false(rider_go(&r, &thread));
-	assert_true(!r.possible && r.refused && r.core == -1);
+	assert_true(r.refused && r.core == -1);
 }
 
 /* A target without a process: it has no core to tell, and no time. */

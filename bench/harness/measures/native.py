@@ -112,7 +112,7 @@ def slowdowns(bench):
 # ---- cost ----
 
 def cost(bench):
-    ridden = profilers.Pyrometer(bench.pyrometer.path, ["--ride", "always"])
+    ridden = profilers.Pyrometer(bench.pyrometer.path, ["--ride", "wake"])
     watched = bench.native_target(bench.newest(host=True), "native_callback")
     if not watched or not bench.usable(bench.native):
         return []

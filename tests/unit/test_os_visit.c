@@ -1,0 +1,271 @@
+/* A child runs on a core of its own, with a list in its memory; the kernel
+ * reads it there. */
+#include "unit.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/cores.h"
+#include "os/visit.h"
+
+#define TRIES 1000 /* until the child is met on its core */
+#define ITEMS 5
+#define FIELD UINT64_C(0x1122334455667788)
+
+struct item {
+	uint64_t value;
+	struct item *next;
+};
+
+struct between {
+	uint64_t nothing[3];
+	struct item *first;
+};
+
+struct head {
+	uint64_t magic;
+	struct item *first;
+	struct between *between;
+};
+
+static struct item items[ITEMS];
+static struct between between;
+static struct head head = { .magic = 77 };
+static uint64_t field = FIELD;
+static struct sched_cores permitted;
+static int cores[2]; /* ours, and the child's */
+static pid_t child;
+
+static const struct visit_shape direct = {
+	.head_size = sizeof(struct head),
+	.first = offsetof(struct head, first),
+	.via = VISIT_DIRECT,
+	.item_size = sizeof(struct item),
+	.next = offsetof(struct item, next),
+};
+
+static int find_cores(void)
+{
+	int n = 0;
+
+	sched_permitted(&permitted);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &permitted.set))
+			cores[n++] = i;
+	return n;
+}
+
+/* The list is `n` long, and its last item leads to `end`. */
+static void start_child(uint32_t n, struct item *end)
+{
+	volatile uint64_t work = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		items[i] = (struct item){ 100 + i, &items[i + 1] };
+	items[n - 1].next = end;
+	head.first = between.first = &items[0];
+	head.between = &between;
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_pin(cores[1]);
+		for (;;)
+			work++;
+	}
+	assert_true(child > 0);
+	sched_pin(cores[0]);
+}
+
+static int end_child(void **state)
+{
+	(void)state;
+	sched_unpin(&permitted);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	child = 0;
+	return 0;
+}
+
+static struct visitor *new_visitor(const struct visit_shape *shape)
+{
+	struct visitor *v = NULL;
+	struct error err = ERROR_INIT;
+
+	if (find_cores() < 2) {
+		print_message("one core only\n");
+		skip();
+	}
+	if (visitor_new(&v, shape, &err) < 0) {
+		print_message("%s\n", err.text);
+		assert_int_equal(err.code, ERR_PERMISSION);
+		skip();
+	}
+	return v;
+}
+
+static struct visit visit_to(pid_t tid, int core)
+{
+	struct visit visit = { .tid = tid,
+			       .core = core,
+			       .head = (uintptr_t)&head,
+			       .fields = { 0, (uintptr_t)&field } };
+
+	assert_true(visit_namespace(child, &visit.namespace_device,
+				    &visit.namespace_inode));
+	return visit;
+}
+
+/* Whoever else wants that core may be on it for a while. */
+static enum visit_result visit_child(struct visitor *v, struct visit *visit)
+{
+	enum visit_result result = VISIT_AWAY;
+
+	for (int i = 0; i < TRIES && result == VISIT_AWAY; i++, usleep(1000))
+		result = visitor_visit(v, visit);
+	return result;
+}
+
+static void check_items(const struct visitor *v, const struct visit *visit,
+			uint32_t n)
+{
+	assert_int_equal(visit->n_items, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t address;
+		struct item item;
+
+		memcpy(&item, visitor_item(v, i, &address), sizeof(item));
+		assert_int_equal(address, (uintptr_t)&items[i % ITEMS]);
+		assert_int_equal(item.value, 100 + i % ITEMS);
+	}
+}
+
+static void test_list_is_taken(void **state)
+{
+	struct visitor *v = new_visitor(&direct);
+	struct visit visit;
+	struct head copy;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	visit = visit_to(child, cores[1]);
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	memcpy(&copy, visit.head_copy, sizeof(copy));
+	assert_int_equal(copy.magic, 77);
+	assert_int_equal(visit.values[1], FIELD);
+	assert_true(visit.whole);
+	check_items(v, &visit, ITEMS);
+	visitor_free(v);
+}
+
+static void test_list_behind_another_record(void **state)
+{
+	struct visit_shape shape = direct;
+	struct visitor *v;
+	struct visit visit;
+
+	(void)state;
+	shape.first = offsetof(struct head, between);
+	shape.via = offsetof(struct between, first);
+	v = new_visitor(&shape);
+	start_child(ITEMS, NULL);
+	visit = visit_to(child, cores[1]);
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	assert_int_equal(visit.via, (uintptr_t)&between);
+	assert_true(visit.whole);
+	check_items(v, &visit, ITEMS);
+	visitor_free(v);
+}
+
+static void test_ring_comes_to_an_end(void **state)
+{
+	struct visitor *v = new_visitor(&direct);
+	struct visit visit;
+
+	(void)state;
+	start_child(ITEMS, &items[0]);
+	visit = visit_to(child, cores[1]);
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	assert_false(visit.whole);
+	check_items(v, &visit, VISIT_ITEMS_MAX);
+	visitor_free(v);
+}
+
+static void test_good_part_of_a_broken_list(void **state)
+{
+	struct visitor *v = new_visitor(&direct);
+	struct visit visit;
+
+	(void)state;
+	start_child(3, (struct item *)UINT64_C(0x10));
+	visit = visit_to(child, cores[1]);
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	assert_false(visit.whole);
+	check_items(v, &visit, 3);
+	visit.head = 8;
+	assert_int_equal(visit_child(v, &visit), VISIT_UNREADABLE);
+	visitor_free(v);
+}
+
+static void test_nobody_else_is_read(void **state)
+{
+	struct visitor *v = new_visitor(&direct);
+	struct visit visit;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	visit = visit_to(child, cores[1]);
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	visit.tid = getpid();
+	assert_int_equal(visitor_visit(v, &visit), VISIT_AWAY);
+	visit.tid = child;
+	visit.core = cores[0]; /* ours */
+	assert_int_equal(visitor_visit(v, &visit), VISIT_AWAY);
+	visit.core = CPU_SETSIZE + 1;
+	assert_int_equal(visitor_visit(v, &visit), VISIT_AWAY);
+	visit.core = cores[1];
+	visit.namespace_inode++;
+	assert_int_equal(visitor_visit(v, &visit), VISIT_AWAY);
+	assert_int_equal(visit.n_items, 0);
+	visitor_free(v);
+}
+
+static void test_impossible_shapes(void **state)
+{
+	struct visit_shape shapes[4] = { direct, direct, direct, direct };
+	struct visitor *v = NULL;
+
+	(void)state;
+	shapes[0].head_size = 1 << 20;
+	shapes[1].first = sizeof(struct head) - 4;
+	shapes[2].item_size = 1 << 20;
+	shapes[3].next = sizeof(struct item) - 4;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(visitor_new(&v, &shapes[i], NULL),
+				 -ERR_UNSUPPORTED);
+	assert_null(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_list_is_taken, end_child),
+		cmocka_unit_test_teardown(test_list_behind_another_record,
+					  end_child),
+		cmocka_unit_test_teardown(test_ring_comes_to_an_end, end_child),
+		cmocka_unit_test_teardown(test_good_part_of_a_broken_list,
+					  end_child),
+		cmocka_unit_test_teardown(test_nobody_else_is_read, end_child),
+		cmocka_unit_test(test_impossible_shapes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
