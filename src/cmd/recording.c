@@ -32,7 +32,8 @@ void recording_signal(void)
 }
 
 const char *const recording_modes[] = { "wall", "cpu", "gil", NULL };
-const char *const recording_rides[] = { "auto", "always", "never", "wake", NULL };
+const char *const recording_rides[] = { "auto", "always", "never", "wake",
+					NULL };
 
 /* In the order of enum register_source. */
 const char *const recording_registers[] = { "auto", "switch", "clock", "stop",

@@ -28,8 +28,8 @@ struct unwind_registers {
 	uint64_t rbx, r10;
 };
 
-/* A copy of the stack from sp upwards; what lies beyond is read through the
- * memory. */
+/* A copy of the stack around sp and upwards; what lies beyond is read through
+ * the memory. */
 struct unwind_stack {
 	uint64_t address;
 	const unsigned char *bytes;

@@ -1,6 +1,7 @@
 #if defined(__aarch64__)
 #include <asm/perf_regs.h>
 #include <elf.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -20,6 +21,14 @@ void registers_from_perf(struct cpu_registers *out,
 		.fp = words[0], .lr = words[1], .sp = words[2], .pc = words[3]
 	};
 }
+
+const uint16_t registers_entry_offsets[REGISTERS_PERF_MAX] = {
+	offsetof(struct user_regs_struct, regs[29]),
+	offsetof(struct user_regs_struct, regs[30]),
+	offsetof(struct user_regs_struct, sp),
+	offsetof(struct user_regs_struct, pc),
+};
+const uint16_t registers_entry_sp = offsetof(struct user_regs_struct, sp);
 
 int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 {

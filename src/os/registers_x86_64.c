@@ -23,6 +23,15 @@ void registers_from_perf(struct cpu_registers *out,
 				       .r10 = words[4] };
 }
 
+const uint16_t registers_entry_offsets[REGISTERS_PERF_MAX] = {
+	offsetof(struct user_regs_struct, rbx),
+	offsetof(struct user_regs_struct, rbp),
+	offsetof(struct user_regs_struct, rsp),
+	offsetof(struct user_regs_struct, rip),
+	offsetof(struct user_regs_struct, r10),
+};
+const uint16_t registers_entry_sp = offsetof(struct user_regs_struct, rsp);
+
 int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 {
 	struct user_regs_struct regs;

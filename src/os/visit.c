@@ -19,29 +19,31 @@
 
 /* What the program writes, at the start of the shared page. */
 struct report {
-	uint64_t there; /* 1: the thread is; 2: and its record was read */
+	uint64_t there, head_error;
 	uint64_t n_items;
-	uint64_t
-		rest; /* address of the item that was not copied; 0: all were */
+	uint64_t rest; /* address of an item that was not copied; 0: none */
 	uint64_t via, first;
 	uint64_t values[VISIT_FIELDS];
+	uint64_t registers[REGISTERS_PERF_MAX];
+	uint64_t stack_size, stack_error;
 };
 
 /* What it is given. */
 struct question {
 	uint64_t device, inode, tid, head;
 	uint64_t fields[VISIT_FIELDS];
+	uint64_t stack_top;
 };
 
 struct visitor {
 	struct visit_shape shape;
 	uint32_t stride; /* from one item to the next, its address in front */
 	int map_fd, program_fd;
-	size_t size;
-	unsigned char *memory; /* report, record, items */
+	size_t size, stack_at;
+	unsigned char *memory; /* report, record, items, stack */
 };
 
-#define HEAD_AT	 64u
+#define HEAD_AT	 128u
 #define ITEMS_AT (HEAD_AT + HEAD_MAX)
 
 static_assert(sizeof(struct report) <= HEAD_AT, "the report has its place");
@@ -161,15 +163,44 @@ static void emit_check(struct assembly *a)
 	store(a, MEMORY, offsetof(struct report, there), ARGUMENT1);
 }
 
+/* The registers are in the frame that the kernel made when the thread came into
+ * it, by this interrupt or by a call. */
+static void emit_registers(struct assembly *a, size_t stack_at)
+{
+	uint32_t none, fits;
+
+	call(a, BPF_FUNC_get_current_task_btf);
+	copy(a, ARGUMENT1, ANSWER);
+	call(a, BPF_FUNC_task_pt_regs);
+	for (uint32_t i = 0; i < registers_perf_count; i++) {
+		load(a, ARGUMENT1, ANSWER, registers_entry_offsets[i]);
+		store(a, MEMORY, offsetof(struct report, registers) + 8 * i,
+		      ARGUMENT1);
+	}
+	load(a, ARGUMENT3, ANSWER, registers_entry_sp);
+	add(a, ARGUMENT3, -STACK_RED_ZONE);
+	load(a, ARGUMENT2, QUESTION, offsetof(struct question, stack_top));
+	none = jump(a, BPF_JEQ, ARGUMENT2, 0);
+	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, ARGUMENT2, ARGUMENT3, 0, 0);
+	fits = jump(a, BPF_JLE, ARGUMENT2, VISIT_STACK_MAX);
+	set(a, ARGUMENT2, VISIT_STACK_MAX);
+	land(a, fits);
+	store(a, MEMORY, offsetof(struct report, stack_size), ARGUMENT2);
+	place(a, ARGUMENT1, stack_at);
+	call(a, BPF_FUNC_probe_read_user);
+	store(a, MEMORY, offsetof(struct report, stack_error), ANSWER);
+	land(a, none);
+}
+
 static void emit_head(struct assembly *a, const struct visit_shape *shape)
 {
 	load(a, ARGUMENT3, QUESTION, offsetof(struct question, head));
+	exit_if(a, jump(a, BPF_JEQ, ARGUMENT3, 0));
 	place(a, ARGUMENT1, HEAD_AT);
 	read_user(a, shape->head_size);
+	store(a, MEMORY, offsetof(struct report, head_error), ANSWER);
 	exit_if(a, jump(a, BPF_JNE, ANSWER, 0));
 	load(a, ITEM, MEMORY, HEAD_AT + shape->first);
-	set(a, ARGUMENT1, 2);
-	store(a, MEMORY, offsetof(struct report, there), ARGUMENT1);
 }
 
 static void emit_fields(struct assembly *a)
@@ -235,8 +266,13 @@ static void assemble(struct assembly *a, const struct visitor *v)
 	emit(a, 0, 0, 0, 0, 0); /* its second half: the offset */
 	set(a, COUNT, 0);
 	store(a, MEMORY, offsetof(struct report, there), COUNT);
+	store(a, MEMORY, offsetof(struct report, head_error), COUNT);
 	store(a, MEMORY, offsetof(struct report, n_items), COUNT);
+	store(a, MEMORY, offsetof(struct report, rest), COUNT);
+	store(a, MEMORY, offsetof(struct report, stack_size), COUNT);
 	emit_check(a);
+	if (v->shape.registers)
+		emit_registers(a, v->stack_at);
 	emit_head(a, &v->shape);
 	emit_fields(a);
 	if (v->shape.via != VISIT_DIRECT)
@@ -326,8 +362,9 @@ int visitor_new(struct visitor **out, const struct visit_shape *shape,
 	v = xcalloc(1, sizeof(*v));
 	v->shape = *shape;
 	v->stride = 8 + (shape->item_size + 7) / 8 * 8;
-	v->size = (ITEMS_AT + VISIT_ITEMS_MAX * v->stride + page - 1) / page *
-		  page;
+	v->stack_at = ITEMS_AT + (size_t)VISIT_ITEMS_MAX * v->stride;
+	v->size = v->stack_at + (shape->registers ? VISIT_STACK_MAX : 0);
+	v->size = (v->size + page - 1) / page * page;
 	v->program_fd = -1;
 	v->map_fd = new_map(v->size);
 	if (v->map_fd < 0)
@@ -369,19 +406,24 @@ enum visit_result visitor_visit(struct visitor *v, struct visit *visit)
 		.inode = visit->namespace_inode,
 		.tid = (uint64_t)visit->tid,
 		.head = visit->head,
+		.stack_top = visit->stack_top,
 	};
 
 	memcpy(q.fields, visit->fields, sizeof(q.fields));
-	visit->n_items = 0;
+	visit->n_items = visit->stack_size = 0;
 	if (run_program(v, &q, visit->core) < 0 || !report->there)
 		return VISIT_AWAY;
-	if (report->there < 2)
+	if (report->head_error)
 		return VISIT_UNREADABLE;
 	visit->head_copy = v->memory + HEAD_AT;
 	visit->via = report->via;
 	memcpy(visit->values, report->values, sizeof(visit->values));
 	visit->n_items = (uint32_t)report->n_items;
 	visit->whole = !report->rest;
+	registers_from_perf(&visit->registers, report->registers);
+	visit->stack = v->memory + v->stack_at;
+	if (!report->stack_error)
+		visit->stack_size = (uint32_t)report->stack_size;
 	return VISIT_TAKEN;
 }
 

@@ -23,9 +23,11 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "os/registers.h"
 
 #define VISIT_ITEMS_MAX 256 /* longer lists are not followed to their end */
 #define VISIT_FIELDS	2
+#define VISIT_STACK_MAX 65536 /* bytes of a stack that are copied */
 #define VISIT_DIRECT	UINT32_MAX
 
 /* A linked list as it lies in memory. */
@@ -36,6 +38,7 @@ struct visit_shape {
 			     * VISIT_DIRECT: no such record */
 	uint32_t item_size; /* bytes of an item that are copied */
 	uint32_t next;	    /* offset in there of the next one's address */
+	bool registers;	    /* take those and the stack too (Linux 5.15) */
 };
 
 /* Whom to visit, and what comes of it. */
@@ -43,14 +46,19 @@ struct visit {
 	uint64_t namespace_device, namespace_inode; /* of its pids */
 	pid_t tid;		       /* as that namespace has it */
 	int core;		       /* where it seems to run */
-	uint64_t head;		       /* address of the record */
+	uint64_t head;		       /* address of the record; 0: none */
 	uint64_t fields[VISIT_FIELDS]; /* of 8 bytes, read too; 0: none */
+	uint64_t stack_top;	       /* to which the stack is copied; 0 */
 
 	const unsigned char *head_copy;
 	uint64_t via; /* address of the record between */
 	uint64_t values[VISIT_FIELDS];
 	uint32_t n_items;
 	bool whole; /* the list was followed to its end */
+	struct cpu_registers registers;
+	const unsigned char
+		*stack;	     /* from STACK_RED_ZONE below the pointer on */
+	uint32_t stack_size; /* 0: it was not copied */
 };
 
 enum visit_result {

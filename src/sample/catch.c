@@ -4,6 +4,7 @@
 
 #define HOPS  4	     /* times a thread is followed to another core */
 #define WAITS 2	     /* times we wait for a clock or a stop */
+#define DEEP  256    /* looks for which a deep stack is not visited */
 #define PAUSE 20000u /* ns: a thread in the middle of a change must go on */
 
 /* A thread, as Python knows it (NULL: it does not) and as the kernel does. */
@@ -147,6 +148,49 @@ static bool catch_once(struct target *t, const struct pair *p)
 	return caught;
 }
 
+/* Whether the kernel can take the registers and the stack on the thread's core.
+ * It does not take its own frames. */
+static bool may_visit(const struct sampler *s, struct target *t,
+		      const struct native_thread *n)
+{
+	const struct native_options *o = &t->native->options;
+
+	return o->source == REGISTERS_SWITCH && !o->kernel &&
+	       s->rider.mode != RIDE_WAKE && n->running && n->top && !n->deep &&
+	       target_has_visits(t);
+}
+
+static bool visit_pair(struct sampler *s, struct target *t,
+		       const struct pair *p)
+{
+	struct native_thread *n = p->native;
+
+	for (int hop = 0; hop < HOPS; hop++) {
+		int core = n->core, status;
+
+		if (!may_visit(s, t, n) || core == sched_core())
+			return false;
+		status = target_visit_native(t, p->python, n);
+		if (status == 0) {
+			walk_pair(t, p);
+			if (!is_between(p)) {
+				s->counts.visited++;
+				return true;
+			}
+			clock_sleep_until(clock_now() + PAUSE);
+			continue;
+		}
+		if (status == -ERR_LIMIT)
+			n->deep = DEEP;
+		if (status != -ERR_GONE)
+			return false;
+		native_look(t->native, n);
+		if (n->core == core)
+			return false;
+	}
+	return false;
+}
+
 static bool catch_pair(struct sampler *s, struct target *t,
 		       const struct pair *p)
 {
@@ -175,7 +219,7 @@ static bool picture(struct sampler *s, struct target *t, const struct pair *p)
 	if (n->standing && !n->known && (!p->python || p->python->good) &&
 	    !is_between(p) && native_held(t->native, n) && walk_proven(t, p))
 		return true;
-	return !n->ended && catch_pair(s, t, p);
+	return !n->ended && (visit_pair(s, t, p) || catch_pair(s, t, p));
 }
 
 /* ---- all threads ---- */
@@ -208,6 +252,7 @@ static void take_python(struct sampler *s, struct target *t,
 
 static void take_pair(struct sampler *s, struct target *t, const struct pair *p)
 {
+	p->native->deep -= p->native->deep > 0;
 	p->native->good = picture(s, t, p);
 	if (p->python && p->native->good)
 		settle_state(t, p);
@@ -312,7 +357,7 @@ void catch_standing(struct target *t)
 	}
 }
 
-int catch_core(const struct sampler *s, const struct target *t)
+int catch_core(const struct sampler *s, struct target *t)
 {
 	const struct native *n = t->native;
 	int core = -1;
@@ -322,7 +367,8 @@ int catch_core(const struct sampler *s, const struct target *t)
 	for (uint32_t i = 0; i < n->n_threads; i++) {
 		const struct native_thread *thread = n->threads[i];
 
-		if (!thread->running || thread->core < 0)
+		if (!thread->running || thread->core < 0 ||
+		    may_visit(s, t, thread))
 			continue;
 		if (thread->core == s->rider.core)
 			return thread->core;

@@ -14,8 +14,8 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now);
  */
 void catch_standing(struct target *t);
 
-/* A core on which one of the target's threads runs, best the one we are on; -1:
- * none. */
-int catch_core(const struct sampler *s, const struct target *t);
+/* A core on which one of the target's threads runs that has to be caught there,
+ * best the one we are on; -1: none. */
+int catch_core(const struct sampler *s, struct target *t);
 
 #endif

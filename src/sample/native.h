@@ -8,9 +8,11 @@
  *
  *   switch  The kernel writes a thread's registers into a ring whenever it
  *           leaves its CPU. So a thread that sleeps has left them there, for
- *           good, and costs nothing until it runs again. One that runs is made
- *           to leave: we wake up on its core (see ride.h), which is what
- *           switches it out. The proof is the ring's head, see perf_event.h.
+ *           good, and costs nothing until it runs again. One that runs is
+ *           visited where that is permitted (os/visit.h): registers and both
+ *           stacks are taken at once. Otherwise it is made to leave: we wake up
+ *           on its core (see ride.h), which is what switches it out. The proof
+ *           is then the ring's head, see perf_event.h.
  *   clock   Without privilege the kernel tells of switches, but not with which
  *           registers. A clock of the thread's CPU time takes them by its
  *           interrupt and wakes us on the same core, before the thread goes
@@ -37,6 +39,7 @@
 #include "os/perf_event.h"
 #include "os/stop.h"
 #include "os/thread.h"
+#include "os/visit.h"
 #include "python/eval.h"
 #include "sample/merge.h"
 #include "sample/nodes.h"
@@ -82,15 +85,17 @@ struct native_thread {
 	uint32_t n_proof; /* the stack as it must be; 0: anything is right */
 	unsigned char proof[PERF_STACK_MAX];
 
-	/* The top of the stack. */
+	/* The top of the stack, with the red zone. */
 	unsigned char *copy;
+	uint64_t copy_at; /* where it lies */
 	size_t size, capacity;
 	uint64_t top; /* where the stack begins, as far as is known; 0 */
 	size_t piece; /* in the plan */
 	bool planned; /* the copy is, or was, read */
 	bool whole;   /* and reaches to the top */
 
-	bool good; /* this look has a picture of it, new or as it was */
+	uint32_t deep; /* looks for which the stack is too deep for a visit */
+	bool good;     /* this look has a picture of it, new or as it was */
 
 	/* The last stack that was read and proven. */
 	uint64_t pictured; /* head of that moment */
@@ -185,6 +190,10 @@ bool native_held(const struct native *n, struct native_thread *t);
 /* Sleep until a moment; with clocks, be woken by that of a thread which runs on
  * this core, if it goes off about then. */
 void native_sleep(struct native *n, int core, uint64_t until);
+
+/* What a visit found of a thread that runs: its registers and stack, to be
+ * walked. -ERR_LIMIT when that is not all of the stack. */
+int native_take_visit(struct native_thread *t, const struct visit *visit);
 
 /* Whether nothing has to be read: it has not run since it was. */
 static inline bool native_is_settled(const struct native_thread *t)

@@ -145,11 +145,39 @@ void native_look(struct native *n, struct native_thread *t)
 /* As far as the stack is known to reach, so that no read goes beyond it. */
 static size_t wanted_bytes(const struct native_thread *t)
 {
-	uint64_t sp = t->registers.sp;
+	uint64_t sp = t->registers.sp, size;
 
 	if (!t->top || sp >= t->top || t->top - sp > (1u << 30))
 		return 0;
-	return t->top - sp < STACK_MAX ? (size_t)(t->top - sp) : STACK_MAX;
+	size = t->top - sp + STACK_RED_ZONE;
+	return size < STACK_MAX ? (size_t)size : STACK_MAX;
+}
+
+static void reserve_copy(struct native_thread *t, size_t size)
+{
+	t->copy_at = t->registers.sp - STACK_RED_ZONE;
+	t->whole = t->copy_at + size == t->top;
+	if (size > t->capacity) {
+		t->capacity = size + size / 2;
+		t->copy = xrealloc(t->copy, t->capacity);
+	}
+	t->size = size;
+}
+
+int native_take_visit(struct native_thread *t, const struct visit *visit)
+{
+	t->registers = visit->registers;
+	t->standing = t->planned = false;
+	if (!visit->stack_size)
+		return -ERR_LIMIT;
+	reserve_copy(t, visit->stack_size);
+	if (!t->whole)
+		return -ERR_LIMIT;
+	memcpy(t->copy, visit->stack, visit->stack_size);
+	t->planned = t->running = true;
+	t->call = -1;
+	t->n_kernel = t->n_proof = 0;
+	return 0;
 }
 
 void native_plan(struct native_thread *t, struct pieces *pieces)
@@ -159,13 +187,8 @@ void native_plan(struct native_thread *t, struct pieces *pieces)
 	t->planned = size > 0;
 	if (!t->planned)
 		return;
-	t->whole = size == t->top - t->registers.sp;
-	if (size > t->capacity) {
-		t->capacity = size + size / 2;
-		t->copy = xrealloc(t->copy, t->capacity);
-	}
-	t->size = size;
-	t->piece = pieces_add(pieces, t->registers.sp, t->copy, size);
+	reserve_copy(t, size);
+	t->piece = pieces_add(pieces, t->copy_at, t->copy, size);
 }
 
 void native_copied(struct native_thread *t, const struct pieces *pieces)
@@ -190,8 +213,8 @@ static bool is_proven(const struct native *n, const struct native_thread *t)
 
 	if (!t->n_proof)
 		return true;
-	if (t->planned && t->size >= t->n_proof)
-		return !memcmp(t->copy, t->proof, t->n_proof);
+	if (t->planned && t->size >= STACK_RED_ZONE + t->n_proof)
+		return !memcmp(t->copy + STACK_RED_ZONE, t->proof, t->n_proof);
 	return !memory_read(n->memory, t->registers.sp, now, t->n_proof) &&
 	       !memcmp(now, t->proof, t->n_proof);
 }

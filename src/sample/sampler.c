@@ -23,7 +23,7 @@ static bool wants_visit(const struct sampler *s, struct target *t,
 			const struct target_thread *thread)
 {
 	return s->rider.mode != RIDE_WAKE && !thread->deep &&
-	       rider_wants(&s->rider, thread) && target_has_visits(t, thread);
+	       rider_wants(&s->rider, thread) && target_has_visits(t);
 }
 
 /* Or by us. */

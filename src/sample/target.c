@@ -524,33 +524,38 @@ int target_thread_core(const struct target_thread *thread)
 
 /* ---- visits ---- */
 
-static pid_t inner_tid(const struct target *t,
-		       const struct target_thread *thread)
-{
-	return t->shared_pids ? thread->tid
-			      : target_thread_inner_tid(t, thread);
-}
-
-bool target_has_visits(struct target *t, const struct target_thread *thread)
+bool target_has_visits(struct target *t)
 {
 	struct visit_shape shape;
 
-	if (!t->visitor_tried && t->pid) {
-		stack_shape(&thread->stack, &shape);
+	if (!t->visitor_tried && t->n_threads && t->pid) {
+		stack_shape(&t->threads[0]->stack, &shape);
+		shape.registers = t->native;
 		t->visitor_tried = true;
 		if (visit_namespace(t->pid, &t->namespace_device,
 				    &t->namespace_inode))
 			visitor_new(&t->visitor, &shape, NULL);
 	}
-	return t->visitor && inner_tid(t, thread);
+	return t->visitor;
+}
+
+static pid_t inner_tid(const struct target *t, pid_t tid,
+		       const struct target_thread *thread)
+{
+	if (t->shared_pids)
+		return tid;
+	return thread ? target_thread_inner_tid(t, thread) : 0;
 }
 
 /* Who holds the GIL is read at the same moment. */
 static void plan_visit(const struct target *t,
-		       const struct target_interpreter *i, struct visit *visit)
+		       const struct target_thread *thread, struct visit *visit)
 {
 	const struct layout *l = &t->python.layout;
+	const struct target_interpreter *i =
+		&t->interpreters[thread->interpreter];
 
+	visit->head = thread->stack.tstate;
 	if (t->python.current) {
 		visit->fields[0] = t->python.current;
 	} else if (l->gil_style == GIL_INTERPRETER && i->gil &&
@@ -560,15 +565,45 @@ static void plan_visit(const struct target *t,
 	}
 }
 
-static void take_visit(struct target *t, struct target_interpreter *i,
-		       const struct visit *visit)
+static int take_visit(struct target *t, struct target_thread *thread,
+		      const struct visit *visit)
 {
+	struct target_interpreter *i = &t->interpreters[thread->interpreter];
+	uint64_t before = place_of(&thread->stack);
+	int status = stack_walk_visited(&thread->stack, t->visitor, visit);
+
+	if (status < 0)
+		return status;
 	if (t->python.current) {
 		t->current = visit->values[0];
 	} else if (visit->fields[0]) {
 		i->holder = visit->values[0];
 		i->locked = (uint32_t)visit->values[1];
 	}
+	thread->os_state = 'R';
+	thread->good = true;
+	note_walk(t, thread, before);
+	return 0;
+}
+
+static int make_visit(struct target *t, struct target_thread *thread, pid_t tid,
+		      struct visit *visit)
+{
+	enum visit_result result;
+
+	visit->tid = inner_tid(t, tid, thread);
+	if (!visit->tid || !target_has_visits(t))
+		return -ERR_PERMISSION;
+	if (visit->core < 0)
+		return -ERR_GONE;
+	visit->namespace_device = t->namespace_device;
+	visit->namespace_inode = t->namespace_inode;
+	if (thread)
+		plan_visit(t, thread, visit);
+	result = visitor_visit(t->visitor, visit);
+	if (result == VISIT_AWAY)
+		return -ERR_GONE;
+	return result == VISIT_TAKEN ? 0 : -ERR_UNREADABLE;
 }
 
 static void find_core(struct target *t, struct target_thread *thread)
@@ -581,35 +616,21 @@ static void find_core(struct target *t, struct target_thread *thread)
 
 int target_visit(struct target *t, struct target_thread *thread)
 {
-	struct target_interpreter *i = &t->interpreters[thread->interpreter];
-	uint64_t before = place_of(&thread->stack);
-	struct visit visit = {
-		.namespace_device = t->namespace_device,
-		.namespace_inode = t->namespace_inode,
-		.tid = inner_tid(t, thread),
-		.core = target_thread_core(thread),
-		.head = thread->stack.tstate,
-	};
-	enum visit_result result;
-	int status;
+	struct visit visit = { .core = target_thread_core(thread) };
+	int status = make_visit(t, thread, thread->tid, &visit);
 
-	if (!target_has_visits(t, thread))
-		return -ERR_PERMISSION;
-	plan_visit(t, i, &visit);
-	result =
-		visit.core < 0 ? VISIT_AWAY : visitor_visit(t->visitor, &visit);
-	if (result == VISIT_AWAY) {
+	if (status == -ERR_GONE)
 		find_core(t, thread);
-		return -ERR_GONE;
-	}
-	if (result == VISIT_UNREADABLE)
-		return -ERR_UNREADABLE;
-	status = stack_walk_visited(&thread->stack, t->visitor, &visit);
-	if (status < 0)
-		return status;
-	take_visit(t, i, &visit);
-	thread->os_state = 'R';
-	thread->good = true;
-	note_walk(t, thread, before);
-	return 0;
+	return status < 0 ? status : take_visit(t, thread, &visit);
+}
+
+int target_visit_native(struct target *t, struct target_thread *thread,
+			struct native_thread *native)
+{
+	struct visit visit = { .core = native->core, .stack_top = native->top };
+	int status = make_visit(t, thread, native->tid, &visit);
+
+	if (status == 0)
+		status = native_take_visit(native, &visit);
+	return status < 0 || !thread ? status : take_visit(t, thread, &visit);
 }

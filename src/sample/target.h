@@ -146,8 +146,12 @@ int target_look_thread(struct target *t, struct target_thread *thread);
  * not there (the core is then known anew), -ERR_LIMIT when the stack is too
  * deep, -ERR_UNREADABLE, or -ERR_PERMISSION when that cannot be done here. */
 int target_visit(struct target *t, struct target_thread *thread);
+/* The same of a thread's native side, with Python's of the same moment; thread
+ * NULL: it has none. */
+int target_visit_native(struct target *t, struct target_thread *thread,
+			struct native_thread *native);
 /* Whether it can be done. */
-bool target_has_visits(struct target *t, const struct target_thread *thread);
+bool target_has_visits(struct target *t);
 
 /* Ask the kernel what the threads do, at most every half millisecond. */
 void target_look_os(struct target *t, uint64_t now);

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from interpreters import INTERPRETERS, ROOT
-from watch import PATIENCE, PYROMETER, Recording, Started, pyrometer
+from watch import PATIENCE, PYROMETER, VISITS, Recording, Started, pyrometer
 
 sys.path[:0] = [str(ROOT / "bench")]
 from harness import extension  # noqa: E402
@@ -152,10 +152,8 @@ def assert_names_and_lines(recording):
     assert inlined[True] >= 0.9 * sum(inlined.values()) > 0, inlined
 
 
-@EVERY_VERSION
-def test_python_that_c_calls(python, native, attach):
+def check_turns(recording):
     """Python and C take turns five times, and nothing is out of place."""
-    recording = attach("-n", "-d", "1.5s", native(python, "native_callback").pid)
     check_rates(recording)
     turn = ["known_call", "re_enter", "inner"]
     whole = ["<module>", "main", "outer"] + turn * 6 + ["known_burn", "burn_here"]
@@ -169,6 +167,22 @@ def test_python_that_c_calls(python, native, attach):
         good += count * (without(stack, MACHINERY)[:len(whole)] == whole)
     assert samples > 100 and good > 0.7 * samples
     assert sum(wrong.values()) < MOST_BROKEN * samples + 1, wrong.most_common(2)
+
+
+@EVERY_VERSION
+def test_python_that_c_calls(python, native, attach):
+    recording = attach("-n", "-d", "1.5s", native(python, "native_callback").pid)
+    check_turns(recording)
+    assert bool(recording.info()["visited"]) == VISITS
+
+
+@SOME
+@pytest.mark.parametrize("how", ["wake", "clock"])
+def test_python_that_c_calls_by_waking_up(python, native, attach, how):
+    options = ["--registers", "clock"] if how == "clock" else ["--ride", "wake"]
+    recording = attach("-n", "-d", "1.5s", *options, native(python, "native_callback").pid)
+    check_turns(recording)
+    assert not recording.info()["visited"]
 
 
 @pytest.mark.versions("3.8", "3.12")

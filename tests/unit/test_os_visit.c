@@ -18,6 +18,7 @@
 #define TRIES 1000 /* until the child is met on its core */
 #define ITEMS 5
 #define FIELD UINT64_C(0x1122334455667788)
+#define MARK  UINT64_C(0x4d41524b)
 
 struct item {
 	uint64_t value;
@@ -42,6 +43,9 @@ static uint64_t field = FIELD;
 static struct sched_cores permitted;
 static int cores[2]; /* ours, and the child's */
 static pid_t child;
+static uint64_t marks_at, stack_top; /* on the child's stack */
+
+extern const char __executable_start, etext; /* by the linker */
 
 static const struct visit_shape direct = {
 	.head_size = sizeof(struct head),
@@ -65,8 +69,10 @@ static int find_cores(void)
 /* The list is `n` long, and its last item leads to `end`. */
 static void start_child(uint32_t n, struct item *end)
 {
-	volatile uint64_t work = 0;
+	volatile uint64_t work = 0, marks[2] = { MARK, MARK + 1 };
 
+	marks_at = (uintptr_t)marks;
+	stack_top = (uintptr_t)&marks[2];
 	for (uint32_t i = 0; i < n; i++)
 		items[i] = (struct item){ 100 + i, &items[i + 1] };
 	items[n - 1].next = end;
@@ -77,7 +83,7 @@ static void start_child(uint32_t n, struct item *end)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sched_pin(cores[1]);
 		for (;;)
-			work++;
+			work += marks[0];
 	}
 	assert_true(child > 0);
 	sched_pin(cores[0]);
@@ -238,6 +244,42 @@ static void test_nobody_else_is_read(void **state)
 	visitor_free(v);
 }
 
+static void test_registers_and_stack(void **state)
+{
+	struct visit_shape shape = direct;
+	struct visitor *v;
+	struct visit visit;
+	uint64_t marks[2];
+
+	(void)state;
+	shape.registers = true;
+	v = new_visitor(&shape);
+	start_child(ITEMS, NULL);
+	visit = visit_to(child, cores[1]);
+	visit.stack_top = stack_top;
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	check_items(v, &visit, ITEMS);
+	assert_true(visit.registers.pc > (uintptr_t)&__executable_start &&
+		    visit.registers.pc < (uintptr_t)&etext);
+	assert_int_equal(visit.stack_size,
+			 stack_top - visit.registers.sp + STACK_RED_ZONE);
+	assert_true(visit.registers.sp <= marks_at);
+	memcpy(marks,
+	       visit.stack + (marks_at - visit.registers.sp) + STACK_RED_ZONE,
+	       sizeof(marks));
+	assert_int_equal(marks[0], MARK);
+	assert_int_equal(marks[1], MARK + 1);
+
+	/* Without a list; and with more than there is of a stack. */
+	visit.head = 0;
+	visit.stack_top = UINT64_MAX;
+	assert_int_equal(visit_child(v, &visit), VISIT_TAKEN);
+	assert_int_equal(visit.n_items, 0);
+	assert_true(visit.stack_size == 0 ||
+		    visit.stack_size == VISIT_STACK_MAX);
+	visitor_free(v);
+}
+
 static void test_impossible_shapes(void **state)
 {
 	struct visit_shape shapes[4] = { direct, direct, direct, direct };
@@ -264,6 +306,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_good_part_of_a_broken_list,
 					  end_child),
 		cmocka_unit_test_teardown(test_nobody_else_is_read, end_child),
+		cmocka_unit_test_teardown(test_registers_and_stack, end_child),
 		cmocka_unit_test(test_impossible_shapes),
 	};
 

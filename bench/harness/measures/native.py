@@ -6,9 +6,9 @@ stands between two without, since a machine drifts. Unlike elsewhere a tool is
 ended for the windows of the others: a stopped recorder leaves its perf events
 on the target, and a stopped py-spy may leave the target stopped.
 
-Cost: CPU time per sample with native frames less that without, both taken from
-the thread's own core, so that the wake-up is in both: what is left is to get
-the registers, read the stack, unwind and merge.
+Cost: CPU time per sample with native frames less that without, both read on the
+thread's own core, so that going there is in both: what is left is to get the
+registers, read the stack, unwind and merge.
 
 Failures: stacks that Pyrometer itself counts as broken (the walk did not come
 to the thread's first frame) or unmerged (native and Python frames do not fit).
@@ -112,7 +112,7 @@ def slowdowns(bench):
 # ---- cost ----
 
 def cost(bench):
-    ridden = profilers.Pyrometer(bench.pyrometer.path, ["--ride", "wake"])
+    ridden = profilers.Pyrometer(bench.pyrometer.path, ["--ride", "always"])
     watched = bench.native_target(bench.newest(host=True), "native_callback")
     if not watched or not bench.usable(bench.native):
         return []
