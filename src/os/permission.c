@@ -369,12 +369,21 @@ static bool probe_cores(struct finding *f)
 
 static bool probe_visit(struct finding *f)
 {
-	const struct visit_shape any = { 8, 0, VISIT_DIRECT, 8, 0 };
+	struct visit_shape any = { 8, 0, VISIT_DIRECT, 8, 0, true };
 	struct visitor *visitor = NULL;
 	struct error err = ERROR_INIT;
 	int status = visitor_new(&visitor, &any, &err);
 
 	visitor_free(visitor);
+	any.registers = false;
+	visitor = NULL;
+	if (status && visitor_new(&visitor, &any, NULL) == 0) {
+		visitor_free(visitor);
+		snprintf(f->fact, sizeof(f->fact),
+			 "work, but not for native stacks, which want Linux "
+			 "5.15 with BTF");
+		return false;
+	}
 	snprintf(f->fact, sizeof(f->fact), "%.180s; CAP_BPF %s",
 		 status ? err.text : "work",
 		 has_capability(CAP_BPF_BIT) ? "is there" : "is not");

@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "os/cores.h"
 
 #define HEAD_MAX 2048u
 #define ITEM_MAX 1024u
@@ -21,8 +23,8 @@
 struct report {
 	uint64_t there, head_error;
 	uint64_t n_items;
-	uint64_t rest; /* address of an item that was not copied; 0: none */
-	uint64_t via, first;
+	uint64_t rest;	/* address of an item that was not copied; 0: none */
+	uint64_t first; /* behind the record between */
 	uint64_t values[VISIT_FIELDS];
 	uint64_t registers[REGISTERS_PERF_MAX];
 	uint64_t stack_size, stack_error;
@@ -30,7 +32,9 @@ struct report {
 
 /* What it is given. */
 struct question {
-	uint64_t device, inode, tid, head;
+	uint64_t device, inode;
+	struct bpf_pidns_info thread;
+	uint64_t head;
 	uint64_t fields[VISIT_FIELDS];
 	uint64_t stack_top;
 };
@@ -47,6 +51,7 @@ struct visitor {
 #define ITEMS_AT (HEAD_AT + HEAD_MAX)
 
 static_assert(sizeof(struct report) <= HEAD_AT, "the report has its place");
+static_assert(sizeof(struct bpf_pidns_info) == 8, "it is compared as a word");
 
 /* ---- the program ---- */
 
@@ -73,6 +78,7 @@ struct assembly {
 static uint32_t emit(struct assembly *a, int code, int to, int from, int offset,
 		     int32_t constant)
 {
+	assert(a->n < CODE_MAX);
 	a->code[a->n] = (struct bpf_insn){
 		.code = (uint8_t)code,
 		.dst_reg = (uint8_t)(to & 15),
@@ -154,9 +160,8 @@ static void emit_check(struct assembly *a)
 	set(a, ARGUMENT4, sizeof(struct bpf_pidns_info));
 	call(a, BPF_FUNC_get_ns_current_pid_tgid);
 	exit_if(a, jump(a, BPF_JNE, ANSWER, 0));
-	emit(a, BPF_LDX | BPF_MEM | BPF_W, ARGUMENT1, FRAME,
-	     -8 + (int)offsetof(struct bpf_pidns_info, pid), 0);
-	load(a, ARGUMENT2, QUESTION, offsetof(struct question, tid));
+	emit(a, BPF_LDX | BPF_MEM | BPF_DW, ARGUMENT1, FRAME, -8, 0);
+	load(a, ARGUMENT2, QUESTION, offsetof(struct question, thread));
 	exit_if(a,
 		emit(a, BPF_JMP | BPF_JNE | BPF_X, ARGUMENT1, ARGUMENT2, 0, 0));
 	set(a, ARGUMENT1, 1);
@@ -219,7 +224,6 @@ static void emit_fields(struct assembly *a)
 
 static void emit_via(struct assembly *a, uint32_t offset)
 {
-	store(a, MEMORY, offsetof(struct report, via), ITEM);
 	store(a, MEMORY, offsetof(struct report, rest), ITEM);
 	exit_if(a, jump(a, BPF_JEQ, ITEM, 0));
 	copy(a, ARGUMENT3, ITEM);
@@ -378,7 +382,7 @@ int visitor_new(struct visitor **out, const struct visit_shape *shape,
 	v->program_fd = new_program(v);
 	if (v->program_fd < 0)
 		return refuse(v, "no BPF program", err);
-	if (run_program(v, &nobody, 0) < 0)
+	if (run_program(v, &nobody, sched_core()) < 0)
 		return refuse(v, "no BPF program on a core", err);
 	*out = v;
 	return 0;
@@ -397,14 +401,14 @@ void visitor_free(struct visitor *v)
 	free(v);
 }
 
-/* The core that we are on ourselves runs us, not the thread. */
 enum visit_result visitor_visit(struct visitor *v, struct visit *visit)
 {
 	const struct report *report = (const void *)v->memory;
 	struct question q = {
 		.device = visit->namespace_device,
 		.inode = visit->namespace_inode,
-		.tid = (uint64_t)visit->tid,
+		.thread = { .pid = (uint32_t)visit->tid,
+			    .tgid = (uint32_t)visit->pid },
 		.head = visit->head,
 		.stack_top = visit->stack_top,
 	};
@@ -416,8 +420,9 @@ enum visit_result visitor_visit(struct visitor *v, struct visit *visit)
 	if (report->head_error)
 		return VISIT_UNREADABLE;
 	visit->head_copy = v->memory + HEAD_AT;
-	visit->via = report->via;
 	memcpy(visit->values, report->values, sizeof(visit->values));
+	visit->items = v->memory + ITEMS_AT;
+	visit->stride = v->stride;
 	visit->n_items = (uint32_t)report->n_items;
 	visit->whole = !report->rest;
 	registers_from_perf(&visit->registers, report->registers);
@@ -427,11 +432,10 @@ enum visit_result visitor_visit(struct visitor *v, struct visit *visit)
 	return VISIT_TAKEN;
 }
 
-const unsigned char *visitor_item(const struct visitor *v, uint32_t i,
-				  uint64_t *address)
+const unsigned char *visit_item(const struct visit *visit, uint32_t i,
+				uint64_t *address)
 {
-	const unsigned char *item =
-		v->memory + ITEMS_AT + (size_t)i * v->stride;
+	const unsigned char *item = visit->items + (size_t)i * visit->stride;
 
 	memcpy(address, item, sizeof(*address));
 	return item + sizeof(*address);
@@ -445,7 +449,8 @@ bool visit_namespace(pid_t pid, uint64_t *device, uint64_t *inode)
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
 	if (stat(path, &st) < 0)
 		return false;
-	*device = st.st_dev;
+	/* As the kernel has it, not as it tells us. */
+	*device = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
 	*inode = st.st_ino;
 	return true;
 }

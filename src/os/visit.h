@@ -6,7 +6,7 @@
  * follows a linked list in the thread's memory, copies what it meets, and the
  * thread goes on. Nobody is switched out, no thread is woken there, and nothing
  * is written into the process. On virtual machines, where timers and switches
- * are dear, that costs the thread a quarter of what a wake-up on its core does.
+ * are dear, that costs the thread a third of what a wake-up on its core does.
  *
  * The kernel has no call for this as such; it has one that tries a program on a
  * chosen core (BPF_PROG_TEST_RUN of a raw tracepoint's program, Linux 5.10). It
@@ -41,24 +41,25 @@ struct visit_shape {
 	bool registers;	    /* take those and the stack too (Linux 5.15) */
 };
 
-/* Whom to visit, and what comes of it. */
+/* Whom to visit, and what comes of it: copies, which stay until the next
+ * visit. */
 struct visit {
 	uint64_t namespace_device, namespace_inode; /* of its pids */
-	pid_t tid;		       /* as that namespace has it */
+	pid_t pid, tid;		       /* as that namespace has them */
 	int core;		       /* where it seems to run */
 	uint64_t head;		       /* address of the record; 0: none */
 	uint64_t fields[VISIT_FIELDS]; /* of 8 bytes, read too; 0: none */
 	uint64_t stack_top;	       /* to which the stack is copied; 0 */
 
 	const unsigned char *head_copy;
-	uint64_t via; /* address of the record between */
 	uint64_t values[VISIT_FIELDS];
+	const unsigned char *items; /* each with its address in front */
+	uint32_t stride;	    /* from one to the next */
 	uint32_t n_items;
 	bool whole; /* the list was followed to its end */
 	struct cpu_registers registers;
-	const unsigned char
-		*stack;	     /* from STACK_RED_ZONE below the pointer on */
-	uint32_t stack_size; /* 0: it was not copied */
+	const unsigned char *stack; /* from STACK_RED_ZONE below its pointer */
+	uint32_t stack_size;	    /* 0: it was not copied */
 };
 
 enum visit_result {
@@ -74,11 +75,10 @@ int visitor_new(struct visitor **out, const struct visit_shape *shape,
 		struct error *err);
 void visitor_free(struct visitor *v); /* NULL-safe */
 
-/* What was copied stays until the next visit. */
 enum visit_result visitor_visit(struct visitor *v, struct visit *visit);
-/* The i-th item of the last visit, and where it lies. */
-const unsigned char *visitor_item(const struct visitor *v, uint32_t i,
-				  uint64_t *address);
+/* The i-th item, and where it lies. */
+const unsigned char *visit_item(const struct visit *visit, uint32_t i,
+				uint64_t *address);
 
 /* The pid namespace of a process, for struct visit. False when it cannot be
  * told. */

@@ -4,7 +4,6 @@
 
 #define HOPS  4	     /* times a thread is followed to another core */
 #define WAITS 2	     /* times we wait for a clock or a stop */
-#define DEEP  256    /* looks for which a deep stack is not visited */
 #define PAUSE 20000u /* ns: a thread in the middle of a change must go on */
 
 /* A thread, as Python knows it (NULL: it does not) and as the kernel does. */
@@ -156,8 +155,8 @@ static bool may_visit(const struct sampler *s, struct target *t,
 	const struct native_options *o = &t->native->options;
 
 	return o->source == REGISTERS_SWITCH && !o->kernel &&
-	       s->rider.mode != RIDE_WAKE && n->running && n->top && !n->deep &&
-	       target_has_visits(t);
+	       s->rider.mode != RIDE_WAKE && !s->rider.confined && n->running &&
+	       n->top && !n->unvisited && target_has_visits(t);
 }
 
 static bool visit_pair(struct sampler *s, struct target *t,
@@ -171,21 +170,18 @@ static bool visit_pair(struct sampler *s, struct target *t,
 		if (!may_visit(s, t, n) || core == sched_core())
 			return false;
 		status = target_visit_native(t, p->python, n);
-		if (status == 0) {
+		if (status == 0 && !is_between(p)) {
 			walk_pair(t, p);
-			if (!is_between(p)) {
-				s->counts.visited++;
-				return true;
-			}
-			clock_sleep_until(clock_now() + PAUSE);
-			continue;
+			s->counts.visited += p->python != NULL;
+			return true;
 		}
-		if (status == -ERR_LIMIT)
-			n->deep = DEEP;
-		if (status != -ERR_GONE)
-			return false;
-		native_look(t->native, n);
-		if (n->core == core)
+		if (status == -ERR_LIMIT || status == -ERR_PERMISSION)
+			n->unvisited = VISIT_PAUSE;
+		if (status == -ERR_GONE)
+			native_look(t->native, n);
+		if (status == 0 && !p->python->stack.unreadable)
+			clock_sleep_until(clock_now() + PAUSE);
+		else if (status != -ERR_GONE || n->core == core)
 			return false;
 	}
 	return false;
@@ -247,12 +243,13 @@ static void take_python(struct sampler *s, struct target *t,
 	if (thread->native)
 		thread->os_state = thread->native->running ? 'R' : 'S';
 	thread->state = target_thread_state(t, thread);
+	thread->unvisited -= thread->unvisited > 0;
 	sampler_prove(s, t, thread);
 }
 
 static void take_pair(struct sampler *s, struct target *t, const struct pair *p)
 {
-	p->native->deep -= p->native->deep > 0;
+	p->native->unvisited -= p->native->unvisited > 0;
 	p->native->good = picture(s, t, p);
 	if (p->python && p->native->good)
 		settle_state(t, p);

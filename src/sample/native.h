@@ -94,8 +94,8 @@ struct native_thread {
 	bool planned; /* the copy is, or was, read */
 	bool whole;   /* and reaches to the top */
 
-	uint32_t deep; /* looks for which the stack is too deep for a visit */
-	bool good;     /* this look has a picture of it, new or as it was */
+	uint32_t unvisited; /* looks for which no visit is tried */
+	bool good; /* this look has a picture of it, new or as it was */
 
 	/* The last stack that was read and proven. */
 	uint64_t pictured; /* head of that moment */

@@ -168,7 +168,7 @@ int native_take_visit(struct native_thread *t, const struct visit *visit)
 {
 	t->registers = visit->registers;
 	t->standing = t->planned = false;
-	if (!visit->stack_size)
+	if (!visit->stack_size || visit->registers.sp >= t->top)
 		return -ERR_LIMIT;
 	reserve_copy(t, visit->stack_size);
 	if (!t->whole)

@@ -504,7 +504,7 @@ static void update_info(struct recorder *r)
 	i->broken = c->broken;
 	i->unmerged = c->unmerged;
 	i->recorder_cpu = clock_process_cpu();
-	if (r->sampler.rider.refused)
+	if (r->sampler.rider.refused && !c->visited)
 		i->note =
 			"threads could not be read from their own cores (this "
 			"process may not choose its core); stacks were "

@@ -8,6 +8,7 @@
 void rider_init(struct rider *r, enum ride_mode mode, uint64_t period)
 {
 	sched_permitted(&r->permitted);
+	r->confined = CPU_COUNT(&r->permitted.set) == 1;
 	r->mode = mode;
 	r->core = -1;
 	r->wanted = mode != RIDE_NEVER && period &&

@@ -43,7 +43,8 @@ struct rider {
 	bool wanted;  /* mode and rate permit it */
 	bool refused; /* the target's core may not be chosen here */
 	struct sched_cores permitted;
-	int core; /* that we are pinned to; -1: none */
+	bool confined; /* to one core: there is no other to look from */
+	int core;      /* that we are pinned to; -1: none */
 	/* Of the ride that is going on. */
 	uint64_t switches, runtime;
 };

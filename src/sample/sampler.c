@@ -4,7 +4,6 @@
 #include "sample/catch.h"
 
 #define HOPS	4      /* times a thread is followed to another core */
-#define DEEP	256    /* looks for which a deep stack is not visited */
 #define PAUSE	20000u /* ns between hops: a thread must be let run */
 #define RETRIES 2      /* reads from elsewhere before a torn stack is kept */
 /* A stack that is as it was at the look before needs no second copy, so none is
@@ -22,8 +21,9 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 static bool wants_visit(const struct sampler *s, struct target *t,
 			const struct target_thread *thread)
 {
-	return s->rider.mode != RIDE_WAKE && !thread->deep &&
-	       rider_wants(&s->rider, thread) && target_has_visits(t);
+	return s->rider.mode != RIDE_WAKE && !s->rider.confined &&
+	       !thread->unvisited && rider_wants(&s->rider, thread) &&
+	       target_has_visits(t);
 }
 
 /* Or by us. */
@@ -50,9 +50,9 @@ static bool visit_thread(struct sampler *s, struct target *t,
 			rider_forget(thread);
 			return true;
 		}
-		if (status == -ERR_LIMIT)
-			thread->deep = DEEP;
-		if (status == 0)
+		if (status == -ERR_LIMIT || status == -ERR_PERMISSION)
+			thread->unvisited = VISIT_PAUSE;
+		if (status == 0 && !thread->stack.unreadable)
 			clock_sleep_until(clock_now() + PAUSE);
 		else if (status != -ERR_GONE ||
 			 target_thread_core(thread) == core)
@@ -114,7 +114,7 @@ static bool is_proven(struct sampler *s, struct target *t,
 		rider_forget(thread);
 		return true;
 	}
-	if (thread->visited)
+	if (thread->to_visit)
 		return thread->os_state == 'R' && visit_thread(s, t, thread);
 	if (stack_same_as_before(&thread->stack)) {
 		thread->calm++;
@@ -122,6 +122,31 @@ static bool is_proven(struct sampler *s, struct target *t,
 	}
 	thread->calm = thread->stack.twice ? thread->calm + 1 : -RESTLESS;
 	return false;
+}
+
+/* `still`, that the stack read so far stood still, says nothing once another
+ * one has been read. */
+static bool read_on_core(struct sampler *s, struct target *t,
+			 struct target_thread *thread, bool *still)
+{
+	if (!thread->to_visit && wants_visit(s, t, thread)) {
+		*still = false;
+		if (visit_thread(s, t, thread))
+			return true;
+	}
+	if (!s->rider.wanted || s->rider.refused)
+		return false;
+	*still = false;
+	return ride_thread(s, t, thread);
+}
+
+/* A thread that was to be visited is not where it seemed to run: it sleeps by
+ * now, or we have taken its core. */
+static bool look_again(struct target *t, struct target_thread *thread)
+{
+	if (thread->to_visit)
+		target_ask(t, thread);
+	return target_look_thread(t, thread) == 0;
 }
 
 /* `held`: the look was taken from the thread's own core and it did not run. */
@@ -132,20 +157,17 @@ static void prove_thread(struct sampler *s, struct target *t,
 
 	if (is_proven(s, t, thread, held))
 		return;
-	if ((thread->visited || !thread->stack.twice) &&
-	    target_look_thread(t, thread) < 0)
+	if ((thread->to_visit || !thread->stack.twice) &&
+	    !look_again(t, thread))
 		return;
 	still = stack_stood_still(&thread->stack);
-	rider_learn(thread, !still);
-	if (still && !rider_wants(&s->rider, thread))
-		return;
-	if (still && thread->os_state == 'S')
+	if (!thread->to_visit)
+		rider_learn(thread, !still);
+	if (still &&
+	    (!rider_wants(&s->rider, thread) || thread->os_state == 'S'))
 		return;
 	s->counts.retried += !still;
-	if (!thread->visited && wants_visit(s, t, thread) &&
-	    visit_thread(s, t, thread))
-		return;
-	if (s->rider.wanted && ride_thread(s, t, thread))
+	if (read_on_core(s, t, thread, &still))
 		return;
 	if (still || retry_thread(t, thread))
 		return;
@@ -188,8 +210,8 @@ static void choose_visits(const struct sampler *s, struct target *t)
 	for (uint32_t i = 0; i < t->n_threads; i++) {
 		struct target_thread *thread = t->threads[i];
 
-		thread->visited = wants_visit(s, t, thread);
-		thread->deep -= thread->deep > 0;
+		thread->to_visit = wants_visit(s, t, thread);
+		thread->unvisited -= thread->unvisited > 0;
 	}
 }
 

@@ -192,36 +192,31 @@ static bool is_root(struct stack *s, const unsigned char *frame)
 	return true;
 }
 
-/* Frames that a visit took, in order; NULL in place of one: they are in the
+/* The copy of the i-th frame or shim of a walk, from a visit or from the
  * regions. */
-struct visited {
-	const struct visitor *visitor;
-	uint32_t next, count;
-};
-
 static const unsigned char *frame_copy(struct stack *s, uint64_t frame,
-				       struct visited *visited)
+				       const struct visit *visit, uint32_t i)
 {
 	const unsigned char *copy;
 	uint64_t address;
 
-	if (!visited)
+	if (!visit)
 		return regions_frame(s, frame);
-	if (visited->next == visited->count)
+	if (i >= visit->n_items)
 		return NULL;
-	copy = visitor_item(visited->visitor, visited->next++, &address);
+	copy = visit_item(visit, i, &address);
 	return address == frame ? copy : NULL;
 }
 
 static void walk_from(struct stack *s, uint64_t frame, uint64_t base,
-		      struct visited *visited)
+		      const struct visit *visit)
 {
 	const struct layout *l = &s->python->layout;
 	const unsigned char *copy = NULL;
 	uint64_t landmark = 0; /* met again: a ring */
 
 	for (uint32_t steps = 1; frame && frame != base; steps++) {
-		copy = frame_copy(s, frame, visited);
+		copy = frame_copy(s, frame, visit, steps - 1);
 		if (!copy || frame == landmark) {
 			s->unreadable = true;
 			return;
@@ -347,11 +342,9 @@ void stack_shape(const struct stack *s, struct visit_shape *shape)
 	};
 }
 
-int stack_walk_visited(struct stack *s, const struct visitor *visitor,
-		       const struct visit *visit)
+int stack_walk_visited(struct stack *s, const struct visit *visit)
 {
 	const struct layout *l = &s->python->layout;
-	struct visited visited = { visitor, 0, visit->n_items };
 	uint64_t leaf = 0;
 
 	if (!visit->whole && visit->n_items == VISIT_ITEMS_MAX)
@@ -360,10 +353,9 @@ int stack_walk_visited(struct stack *s, const struct visitor *visitor,
 	s->same = s->twice = false;
 	memcpy(s->state, visit->head_copy, s->state_size);
 	if (visit->n_items)
-		visitor_item(visitor, 0, &leaf);
+		visit_item(visit, 0, &leaf);
 	s->unreadable = !leaf && !visit->whole;
 	if (!s->unreadable)
-		walk_from(s, leaf, stack_field(s, l->thread.base_frame),
-			  &visited);
+		walk_from(s, leaf, stack_field(s, l->thread.base_frame), visit);
 	return 0;
 }

@@ -112,8 +112,7 @@ int stack_walk(struct stack *s, const struct pieces *pieces);
  * took. -ERR_LIMIT when the list is longer than visits are: the stack is then
  * as it was. */
 void stack_shape(const struct stack *s, struct visit_shape *shape);
-int stack_walk_visited(struct stack *s, const struct visitor *visitor,
-		       const struct visit *visit);
+int stack_walk_visited(struct stack *s, const struct visit *visit);
 
 /* Whether the stack stood still during the read that was planned with `prove`.
  * Reads again what was not predicted. */

@@ -141,17 +141,25 @@ pid_t target_thread_inner_tid(const struct target *t,
 }
 
 /* Whether a thread's ids are others than at the look before. */
+static bool ids_differ(const struct target *t,
+		       const struct target_thread *thread)
+{
+	const struct layout *l = &t->python.layout;
+	const struct stack *s = &thread->stack;
+
+	return stack_field(s, l->thread.thread_id) != thread->pthread ||
+	       stack_field(s, l->thread.native_thread_id) != thread->kernel_id;
+}
+
+/* The same, and take note of them. */
 static bool ids_changed(const struct target *t, struct target_thread *thread)
 {
 	const struct layout *l = &t->python.layout;
 	const struct stack *s = &thread->stack;
-	uint64_t pthread = stack_field(s, l->thread.thread_id);
-	uint64_t native = stack_field(s, l->thread.native_thread_id);
-	bool changed =
-		pthread != thread->pthread || native != thread->kernel_id;
+	bool changed = ids_differ(t, thread);
 
-	thread->pthread = pthread;
-	thread->kernel_id = native;
+	thread->pthread = stack_field(s, l->thread.thread_id);
+	thread->kernel_id = stack_field(s, l->thread.native_thread_id);
 	return changed;
 }
 
@@ -239,7 +247,7 @@ bool target_thread_may_run(const struct target_thread *thread)
  * is caught or visited, and read later, by itself. */
 static bool is_left_alone(const struct target_thread *thread)
 {
-	if (thread->visited)
+	if (thread->to_visit)
 		return thread->good;
 	return thread->native && thread->good &&
 	       (!thread->native->standing || thread->native->known);
@@ -254,7 +262,7 @@ static void plan_thread(struct target *t, struct target_thread *thread)
 	thread->left_alone = is_left_alone(thread);
 	if (thread->left_alone) {
 		stack_plan_state(&thread->stack, &t->pieces);
-		if (thread->visited)
+		if (thread->to_visit)
 			plan_core(t, thread);
 		return;
 	}
@@ -419,6 +427,8 @@ static void walk_thread(struct target *t, struct target_thread *thread)
 	if (thread->left_alone) {
 		if (ids_changed(t, thread))
 			mistake_thread(t, thread);
+		else if (thread->to_visit)
+			thread->state = target_thread_state(t, thread);
 		return;
 	}
 	thread->good = stack_walk(&thread->stack, &t->pieces) == 0;
@@ -532,6 +542,7 @@ bool target_has_visits(struct target *t)
 		stack_shape(&t->threads[0]->stack, &shape);
 		shape.registers = t->native;
 		t->visitor_tried = true;
+		t->inner_pid = process_inner_pid(t->pid);
 		if (visit_namespace(t->pid, &t->namespace_device,
 				    &t->namespace_inode))
 			visitor_new(&t->visitor, &shape, NULL);
@@ -570,10 +581,13 @@ static int take_visit(struct target *t, struct target_thread *thread,
 {
 	struct target_interpreter *i = &t->interpreters[thread->interpreter];
 	uint64_t before = place_of(&thread->stack);
-	int status = stack_walk_visited(&thread->stack, t->visitor, visit);
+	int status = stack_walk_visited(&thread->stack, visit);
 
 	if (status < 0)
 		return status;
+	/* Its state has become another thread's, which may run. */
+	if (ids_differ(t, thread))
+		return -ERR_UNREADABLE;
 	if (t->python.current) {
 		t->current = visit->values[0];
 	} else if (visit->fields[0]) {
@@ -596,6 +610,7 @@ static int make_visit(struct target *t, struct target_thread *thread, pid_t tid,
 		return -ERR_PERMISSION;
 	if (visit->core < 0)
 		return -ERR_GONE;
+	visit->pid = t->inner_pid;
 	visit->namespace_device = t->namespace_device;
 	visit->namespace_inode = t->namespace_inode;
 	if (thread)

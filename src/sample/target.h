@@ -23,6 +23,10 @@
 #include "sample/nodes.h"
 #include "sample/stack.h"
 
+/* Looks for which a thread is not visited again that cannot be: its stack is
+ * too deep, or its id is not known. */
+#define VISIT_PAUSE 256
+
 struct target_thread {
 	struct stack stack;
 	struct node_path path;
@@ -39,8 +43,8 @@ struct target_thread {
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 
-	bool visited;  /* its stack is to be taken by a visit */
-	uint32_t deep; /* looks for which it is too deep for that */
+	bool to_visit;	    /* its stack is to be taken by a visit */
+	uint32_t unvisited; /* looks for which that is not tried */
 
 	/* The last look. */
 	bool left_alone; /* it did not ask for the stack */
@@ -99,6 +103,7 @@ struct target {
 	struct visitor *visitor;
 	bool visitor_tried;
 	uint64_t namespace_device, namespace_inode;
+	pid_t inner_pid; /* as the target sees it */
 
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
@@ -155,6 +160,9 @@ bool target_has_visits(struct target *t);
 
 /* Ask the kernel what the threads do, at most every half millisecond. */
 void target_look_os(struct target *t, uint64_t now);
+
+/* Ask it of one thread. */
+void target_ask(struct target *t, struct target_thread *thread);
 
 /* For lists.c, which makes them. */
 void target_thread_free(struct target_thread *thread);

@@ -19,7 +19,7 @@
 #define ASK_IN_TURN 2
 #define BELIEVE	    8 /* looks at which going on is taken for running */
 
-static void ask(struct target *t, struct target_thread *thread)
+void target_ask(struct target *t, struct target_thread *thread)
 {
 	struct os_thread_look look;
 
@@ -52,7 +52,7 @@ static uint32_t ask_runners(struct target *t)
 		struct target_thread *thread = t->threads[i];
 
 		if (target_thread_may_run(thread) && !evidently_runs(thread))
-			ask(t, thread);
+			target_ask(t, thread);
 		running += thread->os_state == 'R';
 	}
 	return running;
@@ -66,7 +66,7 @@ static void ask_in_turn(struct target *t, uint32_t n)
 		t->next_idle = (t->next_idle + 1) % t->n_threads;
 		thread = t->threads[t->next_idle];
 		if (!target_thread_may_run(thread))
-			ask(t, thread);
+			target_ask(t, thread);
 	}
 }
 

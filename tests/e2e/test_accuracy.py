@@ -75,7 +75,7 @@ def check_calls(python, start, attach, target, *options):
 @pytest.mark.parametrize("target", RESTLESS)
 def test_no_impossible_calls(python, start, attach, target):
     info = check_calls(python, start, attach, target)
-    assert bool(info["visited"]) == VISITS
+    assert info["ridden"] >= info["visited"] and (info["visited"] or not VISITS)
 
 
 @pytest.mark.versions("2.7", "3.8", "3.11", "3.15")
@@ -90,6 +90,18 @@ def test_deep_stacks_are_ridden(python, start, attach):
     """Deeper than what the kernel follows for us."""
     program = start(python, "steady.py", "--depth", 400, "--seconds", 30)
     recording = attach("-d", "0.5s", "--ride", "always", program.pid)
-    assert {len(stack) for stack in recording.stacks()} == {400}
+    assert min(len(stack) for stack in recording.stacks()) == 400
     info = recording.info()
     assert info["ridden"] > info["samples"] / 2 and not info["visited"]
+
+
+@pytest.mark.versions("2.7", "3.8", "3.12", "3.15")
+@pytest.mark.parametrize("ride", ["auto", "wake", "never"])
+def test_sleep_between_work_is_off_cpu(python, start, attach, ride):
+    recording = attach("-d", "1s", "--ride", ride, start(python, "naps.py", 30).pid)
+
+    def asleep(mode):
+        return sum(count for names, count in recording.names("--mode", mode).items()
+                   if names[-1:] == ("nap",))
+
+    assert asleep("wall") > 200 and asleep("cpu") < 0.1 * asleep("wall")

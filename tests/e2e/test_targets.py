@@ -134,7 +134,7 @@ def test_another_pid_namespace(python, programs, attach):
         main = next(thread for thread in recording.threads() if thread["top"]["name"] == "spin")
         assert main["tid"] == int(pid) and main["on_cpu"] > 0.9 * main["samples"]
         info = attach("-d", "0.3s", "--ride", "always", pid).info()
-        assert info["ridden"] and bool(info["visited"]) == VISITS
+        assert info["ridden"] >= info["visited"] and (info["visited"] or not VISITS)
     finally:
         program.process.stdin.close()
         program.process.wait(PATIENCE)
