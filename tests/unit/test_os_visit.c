@@ -69,6 +69,8 @@ static int find_cores(void)
 /* The list is `n` long, and its last item leads to `end`. */
 static void start_child(uint32_t n, struct item *end)
 {
+	atomic_int *runs = mmap(NULL, sizeof(*runs), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	volatile uint64_t work = 0, marks[2] = { MARK, MARK + 1 };
 
 	marks_at = (uintptr_t)marks;
@@ -82,11 +84,15 @@ static void start_child(uint32_t n, struct item *end)
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sched_pin(cores[1]);
+		*runs = 1;
 		for (;;)
 			work += marks[0];
 	}
 	assert_true(child > 0);
 	sched_pin(cores[0]);
+	while (!*runs)
+		usleep(100);
+	munmap(runs, sizeof(*runs));
 }
 
 static int end_child(void **state)

@@ -16,6 +16,7 @@ perf's beside: stacks that do not end where threads begin.
 """
 import json
 import math
+import shutil
 import signal
 import time
 
@@ -95,13 +96,27 @@ def slowdown_row(bench, what, tool, found, bar):
                       report.percent, report.at_most(bar) if ours else None, figures)
 
 
+class EmptyWake:
+    """bench/empty_wake.c in a tool's place: what the machine itself charges."""
+    name = "an empty wake-up"
+
+    def __init__(self, bench):
+        self.bench = bench
+
+    def missing(self):
+        return None if shutil.which("cc") else "no compiler"
+
+    def start(self, _, target, hertz):
+        return self.bench.empty_wake(target, hertz)
+
+
 def slowdowns(bench):
     rows = []
     for what, name, arguments, bar in SLOWDOWNS:
         watched = bench.native_target(bench.newest(host=True), name, *arguments, count=True)
         if not watched:
             continue
-        tools = bench.usable(bench.native, bench.native_py_spy, bench.perf)
+        tools = bench.usable(bench.native, EmptyWake(bench), bench.native_py_spy, bench.perf)
         with watched as target:
             results = bench.rounds(tools, bench.choose(3, 12),
                                    lambda tool: one_round(bench, tool, target))
