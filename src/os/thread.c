@@ -25,6 +25,8 @@ static int open_file(pid_t pid, pid_t tid, const char *name)
 
 int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid)
 {
+	int why;
+
 	t->stat_fd = open_file(pid, tid, "stat");
 	t->sched_fd = open_file(pid, tid, "schedstat");
 	t->syscall_fd = open_file(pid, tid, "syscall");
@@ -32,8 +34,10 @@ int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid)
 		return 0;
 	if (t->stat_fd >= 0)
 		errno = EMFILE;
+	why = errno;
 	os_thread_release(t);
-	return -ERR_GONE;
+	errno = why;
+	return why == EMFILE || why == ENFILE ? -ERR_LIMIT : -ERR_GONE;
 }
 
 void os_thread_release(struct os_thread *t)

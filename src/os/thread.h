@@ -26,8 +26,8 @@ struct os_thread_look {
 	uint64_t address; /* ... at this address */
 };
 
-/* Open what can be opened. 0, or -ERR_GONE: nothing is open; also when this
- * process may open few files more. */
+/* Open what can be opened. 0, or nothing is open: -ERR_GONE, or -ERR_LIMIT when
+ * this process may open few files more. */
 int os_thread_open(struct os_thread *t, pid_t pid, pid_t tid);
 void os_thread_release(struct os_thread *t);
 /* 0 or -ERR_GONE. */

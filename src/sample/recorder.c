@@ -472,8 +472,8 @@ static void wait_for_python(struct recorder *r)
 	r->next = clock_now();
 }
 
-/* Threads without native stacks, and why. */
-static bool note_native(struct recorder *r)
+/* Threads without native stacks, or of which is not known what they do. */
+static bool note_threads(struct recorder *r)
 {
 	for (uint32_t i = 0; i < r->n_targets && !r->note[0]; i++) {
 		const struct native *n = r->targets[i]->native;
@@ -482,6 +482,11 @@ static bool note_native(struct recorder *r)
 			snprintf(r->note, sizeof(r->note),
 				 "threads without native stacks: %s",
 				 n->refusal.text);
+		else if (r->targets[i]->few_files)
+			snprintf(r->note, sizeof(r->note),
+				 "some threads may have run and count as idle: "
+				 "too many open files, some for each thread "
+				 "(ulimit -n)");
 	}
 	return r->note[0];
 }
@@ -509,7 +514,7 @@ static void update_info(struct recorder *r)
 			"threads could not be read from their own cores (this "
 			"process may not choose its core); stacks were "
 			"validated instead";
-	if (note_native(r))
+	if (note_threads(r))
 		i->note = r->note;
 	if (r->writer)
 		writer_info(r->writer, i);

@@ -103,10 +103,16 @@ bool target_is_gone(const struct target *t)
 /* Take a thread id as we see it, if this process has such a thread. */
 static bool take_tid(struct target *t, struct target_thread *thread, pid_t tid)
 {
+	int status = -ERR_GONE;
+
 	os_thread_release(&thread->os);
 	thread->tid = 0;
-	if (tid && os_thread_open(&thread->os, t->pid, tid) == 0)
+	if (tid)
+		status = os_thread_open(&thread->os, t->pid, tid);
+	if (status == 0)
 		thread->tid = tid;
+	else if (status == -ERR_LIMIT)
+		t->few_files = true;
 	return thread->tid;
 }
 

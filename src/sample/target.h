@@ -111,6 +111,7 @@ struct target {
 		       * before that met everybody asleep; else 0 */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
+	bool few_files;	  /* too few to ask about all threads */
 
 	/* Names of threads; see naming.h. */
 	struct python_thread_name *names;
