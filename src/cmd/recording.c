@@ -16,7 +16,6 @@
 #include "cmd/names.h"
 #include "cmd/style.h"
 #include "format/format.h"
-#include "os/descriptors.h"
 #include "record/reader.h"
 #include "view/summary.h"
 
@@ -232,7 +231,6 @@ int recording_start(struct recording *r, const char *command,
 	};
 	int status = parse_period(options->rate, &o.period, err);
 
-	descriptors_raise();
 	if (status == 0)
 		recorder_new(&r->recorder, r->fd, &o);
 	return status;

@@ -1,17 +1,21 @@
 #include "os/descriptors.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 
 #define RESERVE 32
 
-void descriptors_raise(void)
+int descriptors_raise(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
+		return 0;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT_MAX)
+		return INT_MAX;
+	return (int)limit.rlim_cur;
 }
 
 bool descriptors_scarce(int fd)

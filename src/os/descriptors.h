@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-/* Raise the limit as far as it may be raised. A program that is started later
- * would inherit that: start it first. */
-void descriptors_raise(void);
+/* Raise the limit as far as it may be raised, and return it. A program that is
+ * started later would inherit that: start it first. */
+int descriptors_raise(void);
 
 /* Whether few are left after this one. What can do without a file leaves the
  * last ones to what cannot. */

@@ -49,9 +49,4 @@ pid_t process_outer_tid(pid_t pid, pid_t inner);
 /* Total CPU time of a process in ns; 0 when it cannot be told. */
 uint64_t process_cpu_time(pid_t pid);
 
-/* Let this process open as many files as it may; watching a thread takes some.
- * Returns how many these are. Not before a program is started: it would inherit
- * that. */
-int process_raise_files(void);
-
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/process.h"
 #include "os/syscall.h"
 #include "os/trial.h"
@@ -108,7 +109,7 @@ int native_new(struct native **out, pid_t pid, struct memory *memory,
 	n->pid = n->stop.process = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	n->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	n->files_end = process_raise_files() - FILES_RESERVE;
+	n->files_end = descriptors_raise() - FILES_RESERVE;
 	status = unwinder_new(&n->unwinder, pid, memory, err);
 	if (status < 0) {
 		native_free(n);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/descriptors.h"
 #include "os/process.h"
 #include "record/writer.h"
 #include "sample/family.h"
@@ -54,7 +55,7 @@ void recorder_new(struct recorder **out, int fd,
 	r->options = *options;
 	r->fd = fd;
 	r->start = clock_now();
-	process_raise_files();
+	descriptors_raise();
 	gethostname(r->host, sizeof(r->host) - 1);
 	r->info = (struct recording_info){
 		.wall_start = clock_wall(),
