@@ -115,7 +115,7 @@ def outside(recording):
 def test_known_shares(python, native, attach):
     program = native(python, "native_shares")
     for _ in range(TRIES):
-        recording = attach("-n", "-d", "1.5s", program.pid)
+        recording = attach("-n", "-d", "1s", program.pid)
         wrong = outside(recording)
         if not wrong:
             break
@@ -171,7 +171,7 @@ def check_turns(recording):
 
 @EVERY_VERSION
 def test_python_that_c_calls(python, native, attach):
-    recording = attach("-n", "-d", "1.5s", native(python, "native_callback").pid)
+    recording = attach("-n", "-d", "1s", native(python, "native_callback").pid)
     check_turns(recording)
     info = recording.info()
     assert info["ridden"] >= info["visited"] and (info["visited"] or not VISITS)
@@ -181,7 +181,7 @@ def test_python_that_c_calls(python, native, attach):
 @pytest.mark.parametrize("how", ["wake", "clock"])
 def test_python_that_c_calls_by_waking_up(python, native, attach, how):
     options = ["--registers", "clock"] if how == "clock" else ["--ride", "wake"]
-    recording = attach("-n", "-d", "1.5s", *options, native(python, "native_callback").pid)
+    recording = attach("-n", "-d", "1s", *options, native(python, "native_callback").pid)
     check_turns(recording)
     assert not recording.info()["visited"]
 
@@ -212,14 +212,14 @@ def test_builtin_that_calls_back(python, start, attach):
 
 @EVERY_VERSION
 def test_broken_and_unmerged(python, native, attach):
-    check_rates(attach("-n", "-d", "1.5s", native(python, "native_text").pid))
+    check_rates(attach("-n", "-d", "1s", native(python, "native_text").pid))
 
 
 @pytest.mark.versions("3.8", "3.12")
 @pytest.mark.parametrize("target", ["native_cython", "native_numpy"])
 def test_broken_and_unmerged_in_packages(python, native, attach, target):
     """On every version they are in bench/: they take minutes to install."""
-    check_rates(attach("-n", "-d", "1.5s", native(python, target).pid))
+    check_rates(attach("-n", "-d", "1s", native(python, target).pid))
 
 
 @SOME

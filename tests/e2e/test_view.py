@@ -208,10 +208,9 @@ def test_server(server_results, scenario):
     server_results.check("scenarios", scenario)
 
 
-@pytest.mark.parametrize("way", ["page", "server"])
-def test_keys(request, way):
-    """Every key of the help, both ways of opening."""
-    results = drive(request.getfixturevalue(f"{way}_results").address, "keys")
+def test_keys(page_results):
+    """Every key of the help."""
+    results = drive(page_results.address, "keys")
     assert len(results) > 40
     assert {name: why for name, why in results.items() if why} == {}
 
