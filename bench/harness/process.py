@@ -8,6 +8,9 @@ import time
 from typing import NamedTuple
 
 
+LOOK_EVERY = 0.02  # seconds between looks at a program's memory
+
+
 def cpu_time(pid):
     """Seconds of CPU time of a process, all its threads, to the nanosecond."""
     clock = (~pid << 3) | 2  # what clock_getcpuclockid() makes of a PID
@@ -75,6 +78,16 @@ class Outcome(NamedTuple):
     steady: float  # share of a core used between 40% and 90% of the time, or 0
 
 
+def memory_peak(pid):
+    """The largest resident size so far, in bytes; 0 when it has ended. (That of
+    wait4() begins with the size of whoever started the program.)"""
+    try:
+        with open("/proc/%d/status" % pid) as f:
+            return next((int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM")), 0)
+    except OSError:
+        return 0
+
+
 class Program:
     """A program that is run and whose use of the machine is known afterwards."""
 
@@ -110,6 +123,10 @@ class Program:
         return (cpu_time(self.pid) - before) / (time.monotonic() - began)
 
     def wait(self, steady=0.0):
+        peak = memory_peak(self.pid)
+        while self.alive():
+            peak = max(peak, memory_peak(self.pid))
+            time.sleep(LOOK_EVERY)
         _, status, usage = os.wait4(self.pid, 0)
         wall = time.monotonic() - self.began
         self.process.returncode = exit_code(status)
@@ -117,4 +134,4 @@ class Program:
         text = self.log.read().decode("utf-8", "replace")
         self.log.close()
         return Outcome(self.process.returncode, text, wall,
-                       usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, steady)
+                       usage.ru_utime + usage.ru_stime, peak, steady)
