@@ -74,7 +74,8 @@ static void add_above(struct callers *c, const struct profile *p, uint32_t node)
 		node = reader_node(p->reader, node).parent;
 		if (node == ID_NONE)
 			break;
-		at = calltree_call(&c->above, at, function_of(p, node));
+		at = calltree_call(&c->above, p->reader, at,
+				   function_of(p, node));
 	}
 	c->above.nodes[at].self += samples;
 }
@@ -92,7 +93,8 @@ static void add_node(struct callers *c, const struct profile *p,
 	if (!p->total[node])
 		return;
 	if (above != ID_NONE) {
-		place[node] = calltree_call(&c->below, above, function);
+		place[node] =
+			calltree_call(&c->below, p->reader, above, function);
 	} else if (function == c->function) {
 		place[node] = 0;
 		c->samples += p->total[node];

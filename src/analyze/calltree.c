@@ -27,37 +27,44 @@ void calltree_release(struct calltree *t)
 #define PATH_MAX_LEVELS 4096
 
 static uint32_t find_on_path(const struct calltree *t, uint32_t node,
-			     uint32_t function)
+			     uint32_t function, bool python)
 {
 	for (int i = 0; i < PATH_MAX_LEVELS && node != ID_NONE; i++) {
 		if (t->nodes[node].function == function)
 			return node;
+		if (t->nodes[node].python && !python)
+			break;
 		node = t->nodes[node].parent;
 	}
 	return ID_NONE;
 }
 
-static uint32_t add_node(struct calltree *t, uint32_t parent, uint32_t function)
+static uint32_t add_node(struct calltree *t, uint32_t parent, uint32_t function,
+			 bool python)
 {
 	uint32_t node = t->n_nodes++;
 
 	ALLOC_GROW(t->nodes, t->n_nodes, t->capacity);
 	t->nodes[node] = (struct calltree_node){ .function = function,
-						 .parent = parent };
+						 .parent = parent,
+						 .python = python };
 	return node;
 }
 
-uint32_t calltree_call(struct calltree *t, uint32_t parent, uint32_t function)
+uint32_t calltree_call(struct calltree *t, const struct reader *reader,
+		       uint32_t parent, uint32_t function)
 {
 	uint32_t node = map_get(&t->by_caller, parent, function);
+	bool python;
 
 	if (node != MAP_NONE)
 		return node;
-	node = find_on_path(t, parent, function);
+	python = reader_function(reader, function)->kind == FUNCTION_PYTHON;
+	node = find_on_path(t, parent, function, python);
 	if (node != ID_NONE)
 		t->nodes[node].recursive = true;
 	else
-		node = add_node(t, parent, function);
+		node = add_node(t, parent, function, python);
 	map_put(&t->by_caller, parent, function, node);
 	return node;
 }
@@ -97,7 +104,8 @@ void calltree_add(struct calltree *t, const struct spread *s)
 		uint32_t above =
 			info.parent == ID_NONE ? 0 : place[info.parent];
 
-		place[node] = calltree_call(t, above, frame.function);
+		place[node] =
+			calltree_call(t, s->reader, above, frame.function);
 		add_self(t, place[node], frame.line, s->self[node]);
 	}
 	t->nodes[0].self += s->no_stack;

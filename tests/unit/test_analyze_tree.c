@@ -103,6 +103,24 @@ static void test_recursion_is_folded_away(void **state)
 	fake_end(&f);
 }
 
+/* What runs every generator leads to each of them where it stands. */
+static void test_native_recursion_ends_at_python(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "MainThread");
+	struct made m;
+
+	fake_run(&f, t,
+		 fake_stack(&f, "main;send+16@/app/c.so;worker;"
+				"send+16@/app/c.so;send+16@/app/c.so;evens"),
+		 5);
+	make(&m, &f, (struct outline_options){ 0 });
+	assert_string_equal(text_of(&m, &f), "main*5 .send*5 ..worker*5 "
+					     "...send*5@ ....evens*5 ");
+	unmake(&m);
+	fake_end(&f);
+}
+
 static void test_library_code_is_folded_into_its_entry(void **state)
 {
 	struct fake f = fake_begin();
@@ -284,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merges_lines_and_orders_by_weight),
 		cmocka_unit_test(test_recursion_is_folded_away),
+		cmocka_unit_test(test_native_recursion_ends_at_python),
 		cmocka_unit_test(test_library_code_is_folded_into_its_entry),
 		cmocka_unit_test(test_all_library_is_not_folded),
 		cmocka_unit_test(test_light_branches_are_left_out_and_counted),
