@@ -26,7 +26,7 @@
 #include "os/registers.h"
 
 #define VISIT_ITEMS_MAX 256 /* longer lists are not followed to their end */
-#define VISIT_FIELDS	2
+#define VISIT_FIELDS	3
 #define VISIT_STACK_MAX 65536 /* bytes of a stack that are copied */
 #define VISIT_DIRECT	UINT32_MAX
 
@@ -60,6 +60,8 @@ struct visit {
 	struct cpu_registers registers;
 	const unsigned char *stack; /* from STACK_RED_ZONE below its pointer */
 	uint32_t stack_size;	    /* 0: it was not copied */
+	uint64_t time; /* of a clock's visit, as clock_now(); see visit_clock.h
+			*/
 };
 
 enum visit_result {

@@ -1,5 +1,5 @@
 /* A child runs on a core of its own, with a list in its memory; the kernel
- * reads it there. */
+ * reads it there, when it is sent and by the child's own clock. */
 #include "unit.h"
 
 #include <sched.h>
@@ -14,6 +14,7 @@
 
 #include "os/cores.h"
 #include "os/visit.h"
+#include "os/visit_clock.h"
 
 #define TRIES 1000 /* until the child is met on its core */
 #define ITEMS 5
@@ -287,6 +288,129 @@ static void test_registers_and_stack(void **state)
 	visitor_free(v);
 }
 
+static struct visit_clocks *new_clocks(uint32_t n)
+{
+	struct visit_shape shape = direct;
+	struct visit_clocks *c = NULL;
+
+	shape.registers = true;
+	visitor_free(new_visitor(&shape)); /* may be skipped */
+	assert_int_equal(visit_clocks_new(&c, &shape, n, NULL), 0);
+	return c;
+}
+
+/* Let the clock run until it has taken `n` visits at least. */
+static void run_clock(struct visit_clocks *c, int clock, int n)
+{
+	struct visit asked = visit_to(child, cores[1]);
+	int found = 0;
+
+	asked.stack_top = stack_top;
+	for (int i = 0; i < TRIES && found < n; i++) {
+		enum visit_result result;
+		struct visit got;
+		size_t at = 0;
+
+		assert_true(visit_clocks_start(c, clock, &asked, 200000));
+		usleep(10000);
+		visit_clocks_stop(c, clock);
+		found = 0;
+		while (visit_clocks_next(c, clock, &at, &got, &result))
+			found++;
+	}
+	assert_true(found >= n);
+}
+
+static void check_marks(const struct visit *visit)
+{
+	uint64_t marks[2];
+
+	assert_int_equal(visit->stack_size,
+			 stack_top - visit->registers.sp + STACK_RED_ZONE);
+	memcpy(marks,
+	       visit->stack + (marks_at - visit->registers.sp) + STACK_RED_ZONE,
+	       sizeof(marks));
+	assert_int_equal(marks[0], MARK);
+	assert_int_equal(marks[1], MARK + 1);
+}
+
+static void test_clock_takes_visits(void **state)
+{
+	struct visit_clocks *c = new_clocks(2);
+	enum visit_result result;
+	struct visit got;
+	uint64_t last = 0;
+	size_t at = 0, before;
+	int clock;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	clock = visit_clocks_take(c, child);
+	assert_true(clock >= 0);
+	run_clock(c, clock, 3);
+	while (visit_clocks_next(c, clock, &at, &got, &result)) {
+		assert_int_equal(result, VISIT_TAKEN);
+		assert_true(got.whole && got.time > last);
+		last = got.time;
+		assert_int_equal(got.values[1], FIELD);
+		check_items(&got, ITEMS);
+		check_marks(&got);
+	}
+	assert_int_equal(visit_clocks_lost(c, clock), 0);
+	/* It stands. */
+	before = at;
+	usleep(5000);
+	assert_false(visit_clocks_next(c, clock, &at, &got, &result));
+	assert_int_equal(at, before);
+	visit_clocks_free(c);
+}
+
+/* What there is no room for is counted, and what is there stays whole. */
+static void test_clock_counts_what_it_loses(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	struct visit got, asked;
+	enum visit_result result;
+	size_t at = 0;
+	int clock, found = 0;
+
+	(void)state;
+	start_child(ITEMS, &items[0]); /* a ring: records of many items */
+	clock = visit_clocks_take(c, child);
+	assert_true(clock >= 0);
+	asked = visit_to(child, cores[1]);
+	for (int i = 0; i < TRIES && !visit_clocks_lost(c, clock); i++) {
+		assert_true(visit_clocks_start(c, clock, &asked, 50000));
+		usleep(100000);
+		visit_clocks_stop(c, clock);
+	}
+	assert_true(visit_clocks_lost(c, clock) > 0);
+	for (; visit_clocks_next(c, clock, &at, &got, &result); found++)
+		check_items(&got, VISIT_ITEMS_MAX);
+	assert_true(found > 1);
+	visit_clocks_free(c);
+}
+
+static void test_clocks_are_given_out(void **state)
+{
+	struct visit_clocks *c = new_clocks(2);
+	int first, second;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	first = visit_clocks_take(c, child);
+	second = visit_clocks_take(c, getpid());
+	assert_true(first >= 0 && second >= 0 && first != second);
+	assert_int_equal(visit_clocks_take(c, child), -ERR_LIMIT);
+	visit_clocks_give_back(c, first);
+	assert_int_equal(visit_clocks_take(c, child), first);
+	run_clock(c, first, 1);
+	visit_clocks_give_back(c, first);
+	end_child(NULL);
+	assert_int_equal(visit_clocks_take(c, 0x3fffffff), -ERR_GONE);
+	visit_clocks_free(c);
+}
+
 static void test_impossible_shapes(void **state)
 {
 	struct visit_shape shapes[4] = { direct, direct, direct, direct };
@@ -314,6 +438,10 @@ int main(void)
 					  end_child),
 		cmocka_unit_test_teardown(test_nobody_else_is_read, end_child),
 		cmocka_unit_test_teardown(test_registers_and_stack, end_child),
+		cmocka_unit_test_teardown(test_clock_takes_visits, end_child),
+		cmocka_unit_test_teardown(test_clock_counts_what_it_loses,
+					  end_child),
+		cmocka_unit_test_teardown(test_clocks_are_given_out, end_child),
 		cmocka_unit_test(test_impossible_shapes),
 	};
 
