@@ -167,6 +167,21 @@ bool perf_event_look(const struct perf_event *e, struct perf_look *out)
 	return false;
 }
 
+enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when)
+{
+	size_t size = page_size();
+
+	for (int tries = 0; tries < 2; tries++) {
+		uint64_t head = perf_event_head(e);
+		enum perf_doing doing =
+			perf_records_at(e->map + size, size, head, when);
+
+		if (perf_event_head(e) == head)
+			return doing;
+	}
+	return PERF_UNKNOWN;
+}
+
 /* The clock writes into the ring of the watching event. */
 static bool open_clock(struct perf_event *e, uint64_t period)
 {
@@ -321,4 +336,38 @@ void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,
 			take_switch(&c, h.misc, out);
 		c.at = start + h.size;
 	}
+}
+
+static enum perf_doing doing_after(uint16_t misc)
+{
+	if (!(misc & PERF_RECORD_MISC_SWITCH_OUT))
+		return PERF_ON_CPU;
+	return misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PERF_READY
+							  : PERF_ASLEEP;
+}
+
+/* The newest switch that is no younger than the moment tells. The ring grows
+ * downwards from 0, so -head bytes were written to it. */
+enum perf_doing perf_records_at(const unsigned char *ring, size_t size,
+				uint64_t head, uint64_t when)
+{
+	struct cursor c = { .ring = ring, .size = size };
+	uint64_t seen = 0;
+
+	while (seen < -head && seen < size) {
+		struct perf_event_header h;
+		struct moment moment;
+
+		c.at = head + seen;
+		c.left = sizeof(h);
+		take(&c, &h, sizeof(h));
+		if (h.size < sizeof(h) || h.size > size - seen)
+			break;
+		c.left = h.size - sizeof(h);
+		if (h.type == PERF_RECORD_SWITCH &&
+		    take(&c, &moment, sizeof(moment)) && moment.time <= when)
+			return doing_after(h.misc);
+		seen += h.size;
+	}
+	return PERF_UNKNOWN;
 }

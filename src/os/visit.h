@@ -26,7 +26,7 @@
 #include "os/registers.h"
 
 #define VISIT_ITEMS_MAX 256 /* longer lists are not followed to their end */
-#define VISIT_FIELDS	3
+#define VISIT_FIELDS	4
 #define VISIT_STACK_MAX 65536 /* bytes of a stack that are copied */
 #define VISIT_DIRECT	UINT32_MAX
 

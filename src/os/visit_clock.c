@@ -191,6 +191,7 @@ bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 		return false;
 	record = (const void *)((const unsigned char *)area + VISIT_RECORDS_AT +
 				*at);
+	memcpy(out->fields, area->question.fields, sizeof(out->fields));
 	*result = visit_unpack(&c->layout, record, out);
 	*at += record->size;
 	return true;

@@ -147,10 +147,9 @@ static bool catch_once(struct target *t, const struct pair *p)
 	return caught;
 }
 
-/* Whether the kernel can take the registers and the stack on the thread's core.
- * It does not take its own frames. */
-static bool may_visit(const struct sampler *s, struct target *t,
-		      const struct native_thread *n)
+/* It does not take its own frames. */
+bool catch_may_visit(const struct sampler *s, struct target *t,
+		     const struct native_thread *n)
 {
 	const struct native_options *o = &t->native->options;
 
@@ -167,7 +166,7 @@ static bool visit_pair(struct sampler *s, struct target *t,
 	for (int hop = 0; hop < HOPS; hop++) {
 		int core = n->core, status;
 
-		if (!may_visit(s, t, n) || core == sched_core())
+		if (!catch_may_visit(s, t, n) || core == sched_core())
 			return false;
 		status = target_visit_native(t, p->python, n);
 		if (status == 0 && !is_between(p)) {
@@ -232,6 +231,21 @@ static void settle_state(struct target *t, const struct pair *p)
 		thread->state |= STATE_RIDDEN;
 }
 
+bool catch_take_visit(struct target *t, struct target_thread *python,
+		      struct native_thread *native, const struct visit *visit)
+{
+	struct pair p = { python, native };
+
+	if (native_take_visit(native, visit) < 0 ||
+	    (python && target_take_visit(t, python, visit) < 0) ||
+	    is_between(&p))
+		return false;
+	walk_pair(t, &p);
+	if (python)
+		settle_state(t, &p);
+	return true;
+}
+
 /* Without a native picture a thread is one as any other. */
 static void take_python(struct sampler *s, struct target *t,
 			struct target_thread *thread)
@@ -257,13 +271,6 @@ static void take_pair(struct sampler *s, struct target *t, const struct pair *p)
 		take_python(s, t, p->python);
 }
 
-static void count_native(struct sampler_counts *c, uint32_t state)
-{
-	c->native += !!(state & STATE_NATIVE);
-	c->broken += !!(state & STATE_BROKEN);
-	c->unmerged += !!(state & STATE_UNMERGED);
-}
-
 static void count_all(struct sampler *s, const struct target *t)
 {
 	const struct native *n = t->native;
@@ -273,7 +280,7 @@ static void count_all(struct sampler *s, const struct target *t)
 
 		s->counts.samples += !thread->python && thread->good;
 		if (thread->good)
-			count_native(&s->counts, thread->state);
+			sampler_count_native(&s->counts, thread->state);
 	}
 }
 
@@ -365,7 +372,7 @@ int catch_core(const struct sampler *s, struct target *t)
 		const struct native_thread *thread = n->threads[i];
 
 		if (!thread->running || thread->core < 0 ||
-		    may_visit(s, t, thread))
+		    catch_may_visit(s, t, thread))
 			continue;
 		if (thread->core == s->rider.core)
 			return thread->core;

@@ -16,6 +16,7 @@
 #include "os/syscall.h"
 #include "os/trial.h"
 #include "record/writer.h"
+#include "sample/clocks.h"
 #include "sample/native_kernel.h"
 
 #define LIST_EVERY    20000000u	 /* ns between looks at how many threads */
@@ -145,6 +146,7 @@ static void thread_free(struct native_thread *t)
 	os_thread_release(&t->os);
 	merged_release(&t->merged);
 	merged_path_release(&t->path);
+	clock_track_free(t->track);
 	free(t->copy);
 	free(t);
 }

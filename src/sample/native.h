@@ -45,6 +45,7 @@
 #include "sample/nodes.h"
 #include "sample/pieces.h"
 
+struct clock_track;
 struct native_kernel;
 
 struct native_options {
@@ -65,6 +66,7 @@ struct native_thread {
 	uint32_t record; /* id in the recording, of one that Python does not
 			  * know; ID_NONE */
 	bool left_out;
+	bool seen; /* Python does not know it, and it is to be written */
 	struct os_thread os;
 	struct perf_event event;
 
@@ -72,6 +74,7 @@ struct native_thread {
 	uint64_t head;	 /* moves when the thread runs */
 	bool running;	 /* on a CPU, or wants to be on one */
 	int core;	 /* that it is or was on; -1: unknown */
+	uint64_t left;	 /* when it left its CPU, if it is not on one */
 	uint64_t rested; /* head when we last went to sleep */
 	bool standing;	 /* does not run, and the registers are known */
 	bool known;	 /* and it has been read since it came to stand */
@@ -94,7 +97,8 @@ struct native_thread {
 	bool planned; /* the copy is, or was, read */
 	bool whole;   /* and reaches to the top */
 
-	uint32_t unvisited; /* looks for which no visit is tried */
+	uint32_t unvisited;	   /* looks for which no visit is tried */
+	struct clock_track *track; /* see clocks.h; NULL: it has none */
 	bool good; /* this look has a picture of it, new or as it was */
 
 	/* The last stack that was read and proven. */

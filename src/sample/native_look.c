@@ -65,6 +65,7 @@ static void take_look(struct native *n, struct native_thread *t,
 	bool asleep = !look->running && !look->preempted;
 
 	t->core = (int)look->cpu;
+	t->left = look->time;
 	t->running = !asleep;
 	t->standing = has_registers(n, look);
 	if (t->standing) {

@@ -12,6 +12,7 @@
 #include "os/descriptors.h"
 #include "os/process.h"
 #include "record/writer.h"
+#include "sample/clocks.h"
 #include "sample/family.h"
 #include "sample/naming.h"
 #include "sample/sampler.h"
@@ -40,6 +41,7 @@ struct recorder {
 	uint32_t n_targets, targets_capacity, n_seen;
 	struct symbolise_targets seen;
 	uint64_t start, next, tick;
+	bool window; /* threads are left to their clocks next */
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
 	struct recording_info info;
@@ -352,14 +354,16 @@ static bool has_native(const struct target_thread *thread)
 	return thread->native && thread->native->good;
 }
 
-static void write_thread(struct recorder *r, struct target *t,
-			 struct target_thread *thread, uint64_t now)
+/* What is to be written of a thread. */
+static void see_thread(struct recorder *r, struct target *t,
+		       struct target_thread *thread, uint64_t now)
 {
 	uint64_t generation =
 		t->interpreters[thread->interpreter].code_generation;
 	uint32_t node;
 
-	if (!passes(r, thread->state) || thread->left_out)
+	thread->seen = false;
+	if (!thread->good || !passes(r, thread->state) || thread->left_out)
 		return;
 	/* A thread without a frame that never had one is still starting. */
 	if (thread->record == ID_NONE && !thread->stack.n_frames &&
@@ -375,49 +379,196 @@ static void write_thread(struct recorder *r, struct target *t,
 	else
 		node = node_of_stack(&t->table, &thread->path, &thread->stack,
 				     generation);
-	writer_sample(r->writer, thread->record, node, thread->state);
+	thread->node = node;
+	thread->seen = true;
+	if (thread->native)
+		clocks_saw(thread->native, node, thread->state);
 }
 
-static void write_native(struct recorder *r, struct target *t,
-			 struct native_thread *thread, uint64_t now)
+/* The same of one that Python does not know. */
+static void see_native(struct recorder *r, struct target *t,
+		       struct native_thread *thread, uint64_t now)
 {
 	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
 
+	thread->seen = false;
 	if (thread->python || !thread->good || thread->left_out ||
 	    !passes(r, state))
 		return;
 	if (thread->record == ID_NONE)
 		introduce_native(r, t, thread, now);
-	if (thread->record != ID_NONE)
-		writer_sample(r->writer, thread->record,
-			      native_node(t->native, thread, &t->table, 0),
-			      state);
+	if (thread->record == ID_NONE)
+		return;
+	thread->seen = true;
+	clocks_saw(thread, native_node(t->native, thread, &t->table, 0), state);
 }
 
-static void write_target(struct recorder *r, struct target *t, uint64_t now)
+static void see_target(struct recorder *r, struct target *t, uint64_t now)
 {
 	naming_update(t, now, false);
 	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (t->threads[i]->good)
-			write_thread(r, t, t->threads[i], now);
+		see_thread(r, t, t->threads[i], now);
 	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
-		write_native(r, t, t->native->threads[i], now);
+		see_native(r, t, t->native->threads[i], now);
+}
+
+static void write_target(struct recorder *r, const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		const struct target_thread *thread = t->threads[i];
+
+		if (thread->seen)
+			writer_sample(r->writer, thread->record, thread->node,
+				      thread->state);
+	}
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
+		const struct native_thread *thread = t->native->threads[i];
+
+		if (thread->seen)
+			writer_sample(r->writer, thread->record, thread->node,
+				      thread->state |
+					      (thread->running ? STATE_ON_CPU
+							       : 0));
+	}
 }
 
 static void take_targets(struct recorder *r, uint64_t now)
 {
-	for (uint32_t i = 0; i < r->n_targets;) {
+	for (uint32_t i = 0; i < r->n_targets; i++) {
 		struct target *t = r->targets[i];
-		int status = sampler_take(&r->sampler, t, now);
 
-		if (status == -ERR_GONE) {
+		t->status = sampler_take(&r->sampler, t, now);
+		if (t->status == 0)
+			see_target(r, t, now);
+	}
+}
+
+/* Those that ended are forgotten. */
+static void write_targets(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->n_targets;) {
+		if (r->targets[i]->status == -ERR_GONE) {
 			forget_target(r, i);
 			continue;
 		}
-		if (status == 0)
-			write_target(r, t, now);
+		if (r->targets[i]->status == 0)
+			write_target(r, r->targets[i]);
 		i++;
 	}
+}
+
+static void take_tick(struct recorder *r, uint64_t now)
+{
+	take_targets(r, now);
+	writer_tick(r->writer, now);
+	r->info.ticks++;
+	write_targets(r);
+}
+
+/* ---- windows, in which threads are left to their clocks ---- */
+
+/* All targets must be in that state, and one run. */
+static bool window_is_due(struct recorder *r)
+{
+	bool runs = false, due = r->n_targets;
+
+	if (!clocks_ticks(r->options.period))
+		return false;
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		enum clocks_state state =
+			clocks_state(&r->sampler, r->targets[i]);
+
+		runs |= state == CLOCKS_RUN;
+		due &= state != CLOCKS_NOT;
+	}
+	return due && runs;
+}
+
+static bool start_window(struct recorder *r, const struct clock_window *w)
+{
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		if (clocks_start(r->targets[i], w))
+			continue;
+		while (i--)
+			clocks_stop(r->targets[i]);
+		return false;
+	}
+	return true;
+}
+
+static void count_row(struct sampler_counts *c, const struct native_thread *n,
+		      uint32_t state)
+{
+	c->samples++;
+	c->visited += n->python && state & STATE_ON_CPU;
+	c->ridden += !!(state & STATE_RIDDEN);
+	sampler_count_native(c, state);
+}
+
+static void write_window_tick(struct recorder *r, struct target *t,
+			      const struct clock_window *w, uint32_t tick)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+		uint32_t node, state;
+
+		if (thread->record == ID_NONE ||
+		    !clocks_row(t, w, thread, tick, &node, &state))
+			continue;
+		count_row(&r->sampler.counts, thread, state);
+		if (passes(r, state))
+			writer_sample(r->writer, thread->record, node, state);
+	}
+}
+
+static void write_window(struct recorder *r, const struct clock_window *w)
+{
+	for (uint32_t tick = 1; tick <= w->ticks; tick++) {
+		writer_tick(r->writer, w->start + tick * w->period);
+		r->info.ticks++;
+		for (uint32_t i = 0; i < r->n_targets; i++)
+			write_window_tick(r, r->targets[i], w, tick);
+	}
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		r->sampler.counts.lost += clocks_learn(r->targets[i]);
+}
+
+/* The period differs by up to a sixteenth. */
+static struct clock_window next_window(struct recorder *r)
+{
+	uint64_t period = r->options.period, spread = period / 8;
+
+	return (struct clock_window){
+		.start = clock_now(),
+		.period = period - spread / 2 +
+			  map_hash(r->tick++, 1) % (spread + 1),
+		.ticks = clocks_ticks(period),
+	};
+}
+
+/* Let a window pass, and take the tick at its end; when that is. */
+static uint64_t take_window(struct recorder *r)
+{
+	struct clock_window w = next_window(r);
+	uint64_t end = w.start + w.ticks * w.period + w.period / 2, now;
+
+	if (!start_window(r, &w))
+		return clock_now();
+	clock_sleep_until(end);
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		clocks_stop(r->targets[i]);
+	now = clock_now();
+	if (now > end + w.period)
+		r->info.missed += (now - end) / w.period;
+	take_targets(r, now);
+	while (w.ticks && w.start + w.ticks * w.period > now)
+		w.ticks--; /* a signal came */
+	write_window(r, &w);
+	writer_tick(r->writer, now);
+	r->info.ticks++;
+	write_targets(r);
+	r->next = now + r->options.period;
+	return now;
 }
 
 /* ---- time ---- */
@@ -569,14 +720,16 @@ static int loop(struct recorder *r, struct error *err)
 		status = take_care(r, now, err);
 		if (status < 0)
 			break;
-		if (r->n_targets && rested(r)) {
+		if (r->window) {
+			now = take_window(r);
+			r->window = window_is_due(r);
+		} else if (r->n_targets && rested(r)) {
 			now = clock_now();
 		} else if (r->n_targets) {
 			sleep_until_tick(r);
 			now = clock_now();
-			writer_tick(r->writer, now);
-			r->info.ticks++;
-			take_targets(r, now);
+			take_tick(r, now);
+			r->window = window_is_due(r);
 		} else {
 			wait_for_python(r);
 			now = clock_now();

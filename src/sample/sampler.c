@@ -194,6 +194,13 @@ static void count_thread(struct sampler_counts *c,
 	c->ridden += !!(thread->state & STATE_RIDDEN);
 }
 
+void sampler_count_native(struct sampler_counts *c, uint32_t state)
+{
+	c->native += !!(state & STATE_NATIVE);
+	c->broken += !!(state & STATE_BROKEN);
+	c->unmerged += !!(state & STATE_UNMERGED);
+}
+
 /* The thread of this target that we are riding, or NULL. */
 static struct target_thread *ridden_thread(const struct sampler *s,
 					   struct target *t)

@@ -18,6 +18,9 @@ struct sampler {
 	struct sampler_counts counts;
 };
 
+/* Count what a state says of a native stack. */
+void sampler_count_native(struct sampler_counts *c, uint32_t state);
+
 void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
 
 /* Look at all threads of a target and prove each stack, so that thread->good,

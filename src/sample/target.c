@@ -1,11 +1,13 @@
 #include "sample/target.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "os/process.h"
+#include "sample/clocks.h"
 #include "sample/lists.h"
 
 #define WHOLE_EVERY 500000u /* ns between looks at the lists */
@@ -65,6 +67,7 @@ void target_free(struct target *t)
 	free(t->names);
 	native_free(t->native);
 	visitor_free(t->visitor);
+	clocks_free(t->clocks);
 	pieces_release(&t->pieces);
 	node_table_release(&t->table);
 	codes_free(t->codes);
@@ -188,6 +191,19 @@ static bool has_field(uint32_t offset)
 	return offset != LAYOUT_RUNTIME_NONE && offset != LAYOUT_NONE;
 }
 
+/* 0: it is not known. */
+static uint64_t collecting_address(const struct target *t,
+				   const struct target_interpreter *i)
+{
+	const struct layout *l = &t->python.layout;
+
+	if (has_field(l->interpreter.gc_collecting))
+		return i->address + l->interpreter.gc_collecting;
+	if (has_field(l->runtime.gc_collecting) && t->python.runtime)
+		return t->python.runtime + l->runtime.gc_collecting;
+	return t->python.collecting;
+}
+
 static void plan_interpreter(struct target *t, struct target_interpreter *i)
 {
 	const struct layout *l = &t->python.layout;
@@ -199,15 +215,9 @@ static void plan_interpreter(struct target *t, struct target_interpreter *i)
 	if (l->gil_style == GIL_INTERPRETER && has_field(l->interpreter.gil))
 		pieces_add_field(p, i->address + l->interpreter.gil, &i->gil,
 				 8);
-	if (has_field(l->interpreter.gc_collecting))
-		pieces_add_field(p, i->address + l->interpreter.gc_collecting,
-				 &i->collecting, 4);
-	else if (has_field(l->runtime.gc_collecting) && t->python.runtime)
-		pieces_add_field(p,
-				 t->python.runtime + l->runtime.gc_collecting,
-				 &i->collecting, 4);
-	else if (t->python.collecting)
-		pieces_add_field(p, t->python.collecting, &i->collecting, 4);
+	if (collecting_address(t, i))
+		pieces_add_field(p, collecting_address(t, i), &i->collecting,
+				 4);
 	if (has_field(l->interpreter.code_generation))
 		pieces_add_field(p, i->address + l->interpreter.code_generation,
 				 &i->code_generation, 8);
@@ -564,8 +574,18 @@ static pid_t inner_tid(const struct target *t, pid_t tid,
 	return thread ? target_thread_inner_tid(t, thread) : 0;
 }
 
-/* Who holds the GIL is read at the same moment. */
-static void plan_visit(const struct target *t,
+/* The fields of a visit: who holds the GIL, in one or two; whether garbage is
+ * being collected; and the count of code objects that were freed. */
+enum {
+	FIELD_HOLDER,
+	FIELD_LOCKED,
+	FIELD_COLLECTING,
+	FIELD_GENERATION,
+};
+
+static_assert(FIELD_GENERATION < VISIT_FIELDS, "a visit has room for all");
+
+void target_plan_visit(const struct target *t,
 		       const struct target_thread *thread, struct visit *visit)
 {
 	const struct layout *l = &t->python.layout;
@@ -574,18 +594,36 @@ static void plan_visit(const struct target *t,
 
 	visit->head = thread->stack.tstate;
 	if (t->python.current) {
-		visit->fields[0] = t->python.current;
+		visit->fields[FIELD_HOLDER] = t->python.current;
 	} else if (l->gil_style == GIL_INTERPRETER && i->gil &&
 		   l->thread.holds_gil == LAYOUT_NONE) {
-		visit->fields[0] = i->gil + l->gil.holder;
-		visit->fields[1] = i->gil + l->gil.locked;
+		visit->fields[FIELD_HOLDER] = i->gil + l->gil.holder;
+		visit->fields[FIELD_LOCKED] = i->gil + l->gil.locked;
 	}
+	visit->fields[FIELD_COLLECTING] = collecting_address(t, i);
+	if (has_field(l->interpreter.code_generation))
+		visit->fields[FIELD_GENERATION] =
+			i->address + l->interpreter.code_generation;
 }
 
-static int take_visit(struct target *t, struct target_thread *thread,
+static void take_fields(struct target *t, struct target_interpreter *i,
+			const struct visit *visit)
+{
+	if (t->python.current) {
+		t->current = visit->values[FIELD_HOLDER];
+	} else if (visit->fields[FIELD_HOLDER]) {
+		i->holder = visit->values[FIELD_HOLDER];
+		i->locked = (uint32_t)visit->values[FIELD_LOCKED];
+	}
+	if (visit->fields[FIELD_COLLECTING])
+		i->collecting = (uint32_t)visit->values[FIELD_COLLECTING];
+	if (visit->fields[FIELD_GENERATION])
+		i->code_generation = visit->values[FIELD_GENERATION];
+}
+
+int target_take_visit(struct target *t, struct target_thread *thread,
 		      const struct visit *visit)
 {
-	struct target_interpreter *i = &t->interpreters[thread->interpreter];
 	uint64_t before = place_of(&thread->stack);
 	int status = stack_walk_visited(&thread->stack, visit);
 
@@ -594,12 +632,7 @@ static int take_visit(struct target *t, struct target_thread *thread,
 	/* Its state has become another thread's, which may run. */
 	if (ids_differ(t, thread))
 		return -ERR_UNREADABLE;
-	if (t->python.current) {
-		t->current = visit->values[0];
-	} else if (visit->fields[0]) {
-		i->holder = visit->values[0];
-		i->locked = (uint32_t)visit->values[1];
-	}
+	take_fields(t, &t->interpreters[thread->interpreter], visit);
 	thread->os_state = 'R';
 	thread->good = true;
 	note_walk(t, thread, before);
@@ -620,7 +653,7 @@ static int make_visit(struct target *t, struct target_thread *thread, pid_t tid,
 	visit->namespace_device = t->namespace_device;
 	visit->namespace_inode = t->namespace_inode;
 	if (thread)
-		plan_visit(t, thread, visit);
+		target_plan_visit(t, thread, visit);
 	result = visitor_visit(t->visitor, visit);
 	if (result == VISIT_AWAY)
 		return -ERR_GONE;
@@ -642,7 +675,7 @@ int target_visit(struct target *t, struct target_thread *thread)
 
 	if (status == -ERR_GONE)
 		find_core(t, thread);
-	return status < 0 ? status : take_visit(t, thread, &visit);
+	return status < 0 ? status : target_take_visit(t, thread, &visit);
 }
 
 int target_visit_native(struct target *t, struct target_thread *thread,
@@ -653,5 +686,6 @@ int target_visit_native(struct target *t, struct target_thread *thread,
 
 	if (status == 0)
 		status = native_take_visit(native, &visit);
-	return status < 0 || !thread ? status : take_visit(t, thread, &visit);
+	return status < 0 || !thread ? status
+				     : target_take_visit(t, thread, &visit);
 }

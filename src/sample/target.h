@@ -42,6 +42,8 @@ struct target_thread {
 	bool named;	    /* has got its Python name; see naming.h */
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
+	bool seen;     /* the last look is to be written, as this: */
+	uint32_t node;
 
 	bool to_visit;	    /* its stack is to be taken by a visit */
 	uint32_t unvisited; /* looks for which that is not tried */
@@ -84,6 +86,7 @@ struct target {
 	struct codes *codes;
 	struct node_table table;
 	uint32_t record; /* id in the recording */
+	int status;	 /* of the last look: 0, or why not */
 
 	struct target_interpreter *interpreters;
 	uint32_t n_interpreters, interpreters_capacity;
@@ -102,6 +105,7 @@ struct target {
 	/* Reads threads on their own cores; see target_visit(). */
 	struct visitor *visitor;
 	bool visitor_tried;
+	struct clocks *clocks; /* of threads that run on; NULL: none yet */
 	uint64_t namespace_device, namespace_inode;
 	pid_t inner_pid; /* as the target sees it */
 
@@ -158,6 +162,12 @@ int target_visit_native(struct target *t, struct target_thread *thread,
 			struct native_thread *native);
 /* Whether it can be done. */
 bool target_has_visits(struct target *t);
+/* The two halves of it, for visits that are not made here: what to ask for, and
+ * what to make of the answer. */
+void target_plan_visit(const struct target *t,
+		       const struct target_thread *thread, struct visit *visit);
+int target_take_visit(struct target *t, struct target_thread *thread,
+		      const struct visit *visit);
 
 /* Ask the kernel what the threads do, at most every half millisecond. */
 void target_look_os(struct target *t, uint64_t now);

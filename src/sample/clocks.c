@@ -1,0 +1,400 @@
+#include "sample/clocks.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "os/visit_clock.h"
+#include "sample/catch.h"
+
+#define WINDOW	     32000000u /* ns */
+#define TICKS_MAX    32
+#define TICKS_MIN    8
+#define PERIOD_MIN   200000u /* ns: the interrupts cost too much beyond */
+#define ROWS_MAX     (2 * TICKS_MAX)
+#define CLOCKS_MAX   64
+#define PATIENCE     16 /* ticks for which a thread must have been running */
+#define PATIENCE_MAX 16384
+#define TRUST	     8 /* windows without loss that make us less patient */
+
+/* A count of freed code objects for Pythons that keep none: it says that all
+ * stacks of a window are looked up at one moment. */
+#define WINDOW_GENERATION (UINT64_C(1) << 63)
+
+struct clocks {
+	struct visit_clocks *visits; /* NULL: cannot be had */
+	uint32_t n;
+	uint32_t patience, trusted;
+	uint64_t windows;
+	/* Of the last window. */
+	uint64_t epoch;
+	uint32_t lost;
+};
+
+struct clock_row {
+	uint64_t time;
+	uint32_t node, state;
+};
+
+struct clock_track {
+	struct visit_clocks *visits; /* that its clock is of */
+	int clock;		     /* -1: none */
+	uint32_t ran;		     /* ticks in a row that met it running */
+
+	/* The last tick that was taken. */
+	bool seen;
+	uint32_t node, state;
+
+	/* The window. */
+	bool planned;  /* it was there when it began */
+	bool runs;     /* and was left to its clock; else: */
+	uint64_t head; /* where it slept */
+	struct target_thread *python;
+	struct clock_row *rows; /* ROWS_MAX */
+	uint32_t n_rows, next;	/* the next one to be written */
+};
+
+/* ---- begin and end ---- */
+
+void clocks_free(struct clocks *c)
+{
+	if (!c)
+		return;
+	visit_clocks_free(c->visits);
+	free(c);
+}
+
+void clock_track_free(struct clock_track *track)
+{
+	if (!track)
+		return;
+	if (track->clock >= 0)
+		visit_clocks_give_back(track->visits, track->clock);
+	free(track->rows);
+	free(track);
+}
+
+static struct clock_track *track_of(struct native_thread *thread)
+{
+	if (!thread->track) {
+		thread->track = xcalloc(1, sizeof(*thread->track));
+		thread->track->clock = -1;
+	}
+	return thread->track;
+}
+
+/* As many threads run on as there are cores, at most. */
+static struct clocks *clocks_of(struct target *t)
+{
+	struct visit_shape shape;
+	struct clocks *c = t->clocks;
+	struct sched_cores cores;
+
+	if (c)
+		return c;
+	c = t->clocks = xcalloc(1, sizeof(*c));
+	c->patience = PATIENCE;
+	sched_permitted(&cores);
+	c->n = (uint32_t)CPU_COUNT(&cores.set);
+	if (c->n > CLOCKS_MAX)
+		c->n = CLOCKS_MAX;
+	stack_shape(&t->threads[0]->stack, &shape);
+	shape.registers = true;
+	visit_clocks_new(&c->visits, &shape, c->n, NULL);
+	return c;
+}
+
+/* ---- when ---- */
+
+uint32_t clocks_ticks(uint64_t period)
+{
+	uint64_t n = period >= PERIOD_MIN ? WINDOW / period : 0;
+
+	if (n < TICKS_MIN)
+		return 0;
+	return n < TICKS_MAX ? (uint32_t)n : TICKS_MAX;
+}
+
+static bool has_all_pictures(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (!t->threads[i]->native || !t->threads[i]->good)
+			return false;
+	return t->n_threads;
+}
+
+enum clocks_state clocks_state(const struct sampler *s, struct target *t)
+{
+	uint32_t running = 0, patience;
+	bool steady = true;
+
+	if (!t->native || !has_all_pictures(t))
+		return CLOCKS_NOT;
+	patience = t->clocks ? t->clocks->patience : PATIENCE;
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+		struct clock_track *track = track_of(thread);
+
+		if (thread->good && catch_may_visit(s, t, thread)) {
+			running++;
+			if (++track->ran < patience)
+				steady = false;
+		} else {
+			track->ran = 0;
+			if (!native_is_settled(thread))
+				steady = false;
+		}
+	}
+	if (!steady)
+		return CLOCKS_NOT;
+	if (!running)
+		return CLOCKS_IDLE;
+	return clocks_of(t)->visits && running <= t->clocks->n ? CLOCKS_RUN
+							       : CLOCKS_NOT;
+}
+
+/* ---- a window ---- */
+
+static bool start_clock(struct target *t, struct native_thread *thread,
+			uint64_t period)
+{
+	struct clock_track *track = thread->track;
+	struct visit asked = { .stack_top = thread->top };
+
+	if (track->clock < 0) {
+		track->visits = t->clocks->visits;
+		track->clock = visit_clocks_take(track->visits, thread->tid);
+	}
+	if (track->clock < 0)
+		return false;
+	if (!track->rows)
+		track->rows = xcalloc(ROWS_MAX, sizeof(*track->rows));
+	if (track->python)
+		target_plan_visit(t, track->python, &asked);
+	track->runs =
+		visit_clocks_start(track->visits, track->clock, &asked, period);
+	return track->runs;
+}
+
+static void stop_all(struct target *t)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct clock_track *track = t->native->threads[i]->track;
+
+		if (track && track->runs)
+			visit_clocks_stop(track->visits, track->clock);
+	}
+}
+
+static void plan_window(struct target *t)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+		struct clock_track *track = track_of(thread);
+
+		track->planned = true;
+		track->runs = false;
+		track->head = thread->head;
+		track->python = NULL;
+		track->n_rows = track->next = 0;
+	}
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		t->threads[i]->native->track->python = t->threads[i];
+}
+
+/* A thread whose clock is not to be had is not asked again for long. */
+static void give_up(struct target *t)
+{
+	stop_all(t);
+	t->clocks->patience = PATIENCE_MAX;
+}
+
+bool clocks_start(struct target *t, const struct clock_window *w)
+{
+	plan_window(t);
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+
+		/* One that we have taken the core from runs on, too. */
+		if (!thread->track->ran || start_clock(t, thread, w->period))
+			continue;
+		give_up(t);
+		return false;
+	}
+	if (t->clocks) {
+		t->clocks->epoch = t->table.epoch;
+		t->clocks->windows++;
+	}
+	return true;
+}
+
+static uint64_t generation_of(const struct target *t,
+			      const struct target_thread *python)
+{
+	uint64_t counted =
+		python ? t->interpreters[python->interpreter].code_generation
+		       : 0;
+
+	return counted ? counted : WINDOW_GENERATION | t->clocks->windows;
+}
+
+static void add_row(struct target *t, struct native_thread *thread,
+		    uint64_t time)
+{
+	struct clock_track *track = thread->track;
+	const struct target_thread *python = track->python;
+
+	if (track->n_rows == ROWS_MAX)
+		return;
+	track->rows[track->n_rows++] = (struct clock_row){
+		.time = time,
+		.node = native_node(t->native, thread, &t->table,
+				    generation_of(t, python)),
+		.state = python ? python->state : thread->state | STATE_ON_CPU,
+	};
+}
+
+/* Walk what the clock took. A stack that is not all there will be too large
+ * again. */
+static void take_rows(struct target *t, struct native_thread *thread)
+{
+	struct clock_track *track = thread->track;
+	enum visit_result result;
+	struct visit visit = { 0 };
+	size_t at = 0;
+
+	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
+				 &result)) {
+		if (result == VISIT_TAKEN &&
+		    catch_take_visit(t, track->python, thread, &visit))
+			add_row(t, thread, visit.time);
+	}
+}
+
+void clocks_stop(struct target *t)
+{
+	stop_all(t);
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+
+		if (thread->track->runs)
+			take_rows(t, thread);
+	}
+}
+
+void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state)
+{
+	struct clock_track *track = track_of(thread);
+
+	track->seen = true;
+	track->node = node;
+	track->state = state;
+}
+
+/* ---- what is known of a tick ---- */
+
+/* The last row up to a moment; if there is none, the first. */
+static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
+{
+	while (track->next < track->n_rows &&
+	       track->rows[track->next].time <= at)
+		track->next++;
+	if (!track->n_rows)
+		return NULL;
+	return &track->rows[track->next ? track->next - 1 : 0];
+}
+
+/* Whether the thread sleeps at the end, and did so at a moment. */
+static bool sleeps_since(const struct native_thread *thread, uint64_t at)
+{
+	return native_is_settled(thread) && !thread->running &&
+	       thread->left <= at;
+}
+
+/* Whether it was others' turn, if it was not the thread's. */
+static bool wanted_cpu(const struct native_thread *thread, uint64_t at)
+{
+	enum perf_doing doing = perf_event_at(&thread->event, at);
+
+	return doing == PERF_ON_CPU || doing == PERF_READY;
+}
+
+static bool find_row(const struct clock_window *w, struct native_thread *thread,
+		     uint64_t at, struct clock_row *out)
+{
+	struct clock_track *track = thread->track;
+	const struct clock_row *row = track->runs ? row_at(track, at) : NULL;
+
+	if (row && row->time + w->period * 3 / 2 > at && row->time <= at) {
+		*out = *row;
+		return true;
+	}
+	if (track->seen && (track->runs ? sleeps_since(thread, at)
+					: thread->head == track->head)) {
+		*out = (struct clock_row){ at, track->node, track->state };
+		return true;
+	}
+	if (!row || !wanted_cpu(thread, at))
+		return false;
+	*out = *row;
+	return true;
+}
+
+/* A clock's k-th visit is due k periods after it was started, shortly after the
+ * window was. */
+bool clocks_row(struct target *t, const struct clock_window *w,
+		struct native_thread *thread, uint32_t tick, uint32_t *node,
+		uint32_t *state)
+{
+	uint64_t at = w->start + tick * w->period + w->period / 2;
+	struct clock_row row;
+
+	if (!thread->track || !thread->track->planned)
+		return false; /* it was born since */
+	if (!find_row(w, thread, at, &row)) {
+		t->clocks->lost++;
+		return false;
+	}
+	*node = row.node;
+	*state = row.state;
+	return true;
+}
+
+static void be_patient(struct target *t)
+{
+	struct clocks *c = t->clocks;
+
+	c->trusted = 0;
+	c->patience *= 2;
+	if (c->patience > PATIENCE_MAX)
+		c->patience = PATIENCE_MAX;
+	for (uint32_t i = 0; i < t->native->n_threads; i++)
+		track_of(t->native->threads[i])->ran = 0;
+}
+
+static bool has_newcomers(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++)
+		if (!t->native->threads[i]->track ||
+		    !t->native->threads[i]->track->planned)
+			return true;
+	return false;
+}
+
+uint32_t clocks_learn(struct target *t)
+{
+	struct clocks *c = t->clocks;
+	uint32_t lost;
+
+	if (!c)
+		return 0;
+	lost = c->lost;
+	c->lost = 0;
+	if (lost || c->epoch != t->table.epoch || has_newcomers(t)) {
+		be_patient(t);
+	} else if (++c->trusted == TRUST && c->patience > PATIENCE) {
+		c->trusted = 0;
+		c->patience /= 2;
+	}
+	return lost;
+}

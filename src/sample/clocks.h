@@ -1,0 +1,76 @@
+/* Threads that run on and on, left to their own clocks.
+ *
+ * The problem: with native stacks a tick costs us some tens of microseconds, of
+ * which the wake-up is the larger part, and on a machine without an idle core
+ * they are taken from the target, at every tick.
+ *
+ * The idea: a thread that has been met running at a dozen ticks in a row will
+ * most probably be met so at the next. So it is given a clock (visit_clock.h)
+ * that takes its registers and both stacks, and we sleep for a window of some
+ * thirty ticks. Then the clocks are stopped, what they took is walked, and one
+ * tick is taken as usual, which finds what else has changed: threads that were
+ * born or went to sleep. The ticks of the window are written with what is known
+ * of each:
+ *
+ *   a thread that ran     what its clock took last; if it slept from some
+ *                         moment to the end, from then on what the tick at the
+ *                         end finds;
+ *   a thread that slept   what it slept in, if it has not run meanwhile;
+ *   anything else         nothing: such samples count as lost.
+ *
+ * A window is begun only when every thread of every target either runs on or
+ * sleeps on. One that lost samples, or after which addresses of code objects
+ * turn out to have been used again, makes us more patient: the next one wants
+ * threads that have been running for twice as long. So a program that
+ * keeps changing is taken tick by tick, as always.
+ *
+ * A clock counts CPU time, and is begun anew at each window, with a period that
+ * differs by up to a sixteenth: no program keeps step with it. */
+#ifndef PYROMETER_SAMPLE_CLOCKS_H
+#define PYROMETER_SAMPLE_CLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sample/sampler.h"
+
+struct clocks;
+struct clock_track;
+
+void clocks_free(struct clocks *c);		  /* NULL-safe */
+void clock_track_free(struct clock_track *track); /* NULL-safe */
+
+/* How many ticks of a period make a window; 0: it is not worth one. */
+uint32_t clocks_ticks(uint64_t period);
+
+enum clocks_state {
+	CLOCKS_NOT,  /* take the next tick */
+	CLOCKS_IDLE, /* all threads sleep on */
+	CLOCKS_RUN,  /* all threads sleep on or run on, and one runs */
+};
+
+/* After a tick was taken: may a window begin? */
+enum clocks_state clocks_state(const struct sampler *s, struct target *t);
+
+struct clock_window {
+	uint64_t start, period; /* ns */
+	uint32_t ticks;
+};
+
+/* Begin a window of a target in that state, and end it. False when it cannot be
+ * begun; then no clock runs. */
+bool clocks_start(struct target *t, const struct clock_window *w);
+void clocks_stop(struct target *t);
+
+/* What was written of a thread at the last tick that was taken. */
+void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state);
+
+/* After the tick at the window's end: what the thread did at one of its ticks,
+ * 1 to w->ticks, in order. False when it is not known, which counts. */
+bool clocks_row(struct target *t, const struct clock_window *w,
+		struct native_thread *thread, uint32_t tick, uint32_t *node,
+		uint32_t *state);
+/* Then: learn from the window. Returns how many rows were not known. */
+uint32_t clocks_learn(struct target *t);
+
+#endif
