@@ -167,14 +167,15 @@ bool perf_event_look(const struct perf_event *e, struct perf_look *out)
 	return false;
 }
 
-enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when)
+enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when,
+			      uint64_t *since)
 {
 	size_t size = page_size();
 
 	for (int tries = 0; tries < 2; tries++) {
 		uint64_t head = perf_event_head(e);
 		enum perf_doing doing =
-			perf_records_at(e->map + size, size, head, when);
+			perf_records_at(e->map + size, size, head, when, since);
 
 		if (perf_event_head(e) == head)
 			return doing;
@@ -349,7 +350,7 @@ static enum perf_doing doing_after(uint16_t misc)
 /* The newest switch that is no younger than the moment tells. The ring grows
  * downwards from 0, so -head bytes were written to it. */
 enum perf_doing perf_records_at(const unsigned char *ring, size_t size,
-				uint64_t head, uint64_t when)
+				uint64_t head, uint64_t when, uint64_t *since)
 {
 	struct cursor c = { .ring = ring, .size = size };
 	uint64_t seen = 0;
@@ -365,8 +366,10 @@ enum perf_doing perf_records_at(const unsigned char *ring, size_t size,
 			break;
 		c.left = h.size - sizeof(h);
 		if (h.type == PERF_RECORD_SWITCH &&
-		    take(&c, &moment, sizeof(moment)) && moment.time <= when)
+		    take(&c, &moment, sizeof(moment)) && moment.time <= when) {
+			*since = moment.time;
 			return doing_after(h.misc);
+		}
 		seen += h.size;
 	}
 	return PERF_UNKNOWN;

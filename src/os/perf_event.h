@@ -81,15 +81,16 @@ uint64_t perf_event_head(const struct perf_event *e);
  * once; then nothing is known. No system call. */
 bool perf_event_look(const struct perf_event *e, struct perf_look *out);
 
-/* What the thread did at a moment of clock_now(), as far back as the ring
- * reaches: some dozens of switches. No system call. */
+/* What the thread did at a moment of clock_now(), and since when, as far back
+ * as the ring reaches: some dozens of switches. No system call. */
 enum perf_doing {
 	PERF_UNKNOWN,
 	PERF_ON_CPU,
 	PERF_READY, /* would rather have been on one */
 	PERF_ASLEEP,
 };
-enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when);
+enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when,
+			      uint64_t *since);
 
 /* Let a PERF_AT_CLOCK take the registers when the thread has run for `ns`, and
  * every `ns` from then on. A clock that is not armed costs the thread nothing.
@@ -103,6 +104,6 @@ void perf_records_parse(const unsigned char *ring, size_t size, uint64_t head,
 			bool kernel, bool stack, struct perf_look *out);
 /* perf_event_at() of such a ring. */
 enum perf_doing perf_records_at(const unsigned char *ring, size_t size,
-				uint64_t head, uint64_t when);
+				uint64_t head, uint64_t when, uint64_t *since);
 
 #endif

@@ -17,6 +17,8 @@
 #define PATIENCE_MAX 16384
 #define TRUST	     8 /* windows without loss that make us less patient */
 
+#define LOSS 32 /* one row of so many may be lost */
+
 /* A count of freed code objects for Pythons that keep none: it says that all
  * stacks of a window are looked up at one moment. */
 #define WINDOW_GENERATION (UINT64_C(1) << 63)
@@ -28,7 +30,7 @@ struct clocks {
 	uint64_t windows;
 	/* Of the last window. */
 	uint64_t epoch;
-	uint32_t lost;
+	uint32_t rows, lost;
 };
 
 struct clock_row {
@@ -39,7 +41,7 @@ struct clock_row {
 struct clock_track {
 	struct visit_clocks *visits; /* that its clock is of */
 	int clock;		     /* -1: none */
-	uint32_t ran;		     /* ticks in a row that met it running */
+	uint32_t ran; /* ticks that met it running; see count_tick() */
 
 	/* The last tick that was taken. */
 	bool seen;
@@ -48,7 +50,8 @@ struct clock_track {
 	/* The window. */
 	bool planned;  /* it was there when it began */
 	bool runs;     /* and was left to its clock; else: */
-	uint64_t head; /* where it slept */
+	uint64_t head; /* as it began */
+	uint32_t first_node, first_state;
 	struct target_thread *python;
 	struct clock_row *rows; /* ROWS_MAX */
 	uint32_t n_rows, next;	/* the next one to be written */
@@ -123,6 +126,16 @@ static bool has_all_pictures(const struct target *t)
 	return t->n_threads;
 }
 
+/* One that sleeps now and then, for a moment, runs on; one that has slept for
+ * some ticks sleeps on; of others nobody knows. */
+static void count_tick(struct clock_track *track, bool runs)
+{
+	if (!runs)
+		track->ran /= 2;
+	else if (track->ran < 2 * PATIENCE_MAX)
+		track->ran++;
+}
+
 enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 {
 	uint32_t running = 0, patience;
@@ -135,15 +148,12 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 		struct native_thread *thread = t->native->threads[i];
 		struct clock_track *track = track_of(thread);
 
-		if (thread->good && catch_may_visit(s, t, thread)) {
+		count_tick(track,
+			   thread->good && catch_may_visit(s, t, thread));
+		if (track->ran >= patience)
 			running++;
-			if (++track->ran < patience)
-				steady = false;
-		} else {
-			track->ran = 0;
-			if (!native_is_settled(thread))
-				steady = false;
-		}
+		else if (track->ran || !native_is_settled(thread))
+			steady = false;
 	}
 	if (!steady)
 		return CLOCKS_NOT;
@@ -154,6 +164,16 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 }
 
 /* ---- a window ---- */
+
+uint32_t clocks_close(struct clock_window *w, uint64_t now)
+{
+	uint64_t half = w->period / 2, ticks = 0;
+
+	if (now > w->start + half)
+		ticks = (now - w->start - half) / w->period;
+	w->ticks = ticks < ROWS_MAX ? (uint32_t)ticks : ROWS_MAX;
+	return (uint32_t)(ticks - w->ticks);
+}
 
 static bool start_clock(struct target *t, struct native_thread *thread,
 			uint64_t period)
@@ -195,6 +215,8 @@ static void plan_window(struct target *t)
 		track->planned = true;
 		track->runs = false;
 		track->head = thread->head;
+		track->first_node = track->node;
+		track->first_state = track->state;
 		track->python = NULL;
 		track->n_rows = track->next = 0;
 	}
@@ -215,7 +237,6 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 
-		/* One that we have taken the core from runs on, too. */
 		if (!thread->track->ran || start_clock(t, thread, w->period))
 			continue;
 		give_up(t);
@@ -304,40 +325,48 @@ static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
 	return &track->rows[track->next ? track->next - 1 : 0];
 }
 
-/* Whether the thread sleeps at the end, and did so at a moment. */
-static bool sleeps_since(const struct native_thread *thread, uint64_t at)
+/* What a thread did that its clock did not see: it slept, from before the
+ * window or to its end; or it was others' turn, and then it stands where it
+ * was. */
+static bool find_absent(const struct clock_window *w,
+			const struct native_thread *thread, uint64_t at,
+			struct clock_row *row)
 {
-	return native_is_settled(thread) && !thread->running &&
-	       thread->left <= at;
-}
+	const struct clock_track *track = thread->track;
+	uint64_t since = 0;
+	enum perf_doing doing = perf_event_at(&thread->event, at, &since);
 
-/* Whether it was others' turn, if it was not the thread's. */
-static bool wanted_cpu(const struct native_thread *thread, uint64_t at)
-{
-	enum perf_doing doing = perf_event_at(&thread->event, at);
-
-	return doing == PERF_ON_CPU || doing == PERF_READY;
+	if (doing == PERF_ASLEEP && native_is_settled(thread) &&
+	    thread->left == since) {
+		row->node = track->node;
+		row->state = track->state;
+		return track->seen;
+	}
+	if (doing == PERF_ASLEEP && since <= w->start) {
+		row->node = track->first_node;
+		row->state = track->first_state;
+		return track->seen;
+	}
+	return row->time && (doing == PERF_ON_CPU || doing == PERF_READY);
 }
 
 static bool find_row(const struct clock_window *w, struct native_thread *thread,
-		     uint64_t at, struct clock_row *out)
+		     uint64_t at, struct clock_row *row)
 {
 	struct clock_track *track = thread->track;
-	const struct clock_row *row = track->runs ? row_at(track, at) : NULL;
+	const struct clock_row *last;
 
-	if (row && row->time + w->period * 3 / 2 > at && row->time <= at) {
-		*out = *row;
-		return true;
+	if (!track->runs) {
+		row->node = track->node;
+		row->state = track->state;
+		return track->seen && thread->head == track->head;
 	}
-	if (track->seen && (track->runs ? sleeps_since(thread, at)
-					: thread->head == track->head)) {
-		*out = (struct clock_row){ at, track->node, track->state };
+	last = row_at(track, at);
+	if (last)
+		*row = *last;
+	if (last && row->time <= at && row->time + w->period * 3 / 2 > at)
 		return true;
-	}
-	if (!row || !wanted_cpu(thread, at))
-		return false;
-	*out = *row;
-	return true;
+	return find_absent(w, thread, at, row);
 }
 
 /* A clock's k-th visit is due k periods after it was started, shortly after the
@@ -347,10 +376,11 @@ bool clocks_row(struct target *t, const struct clock_window *w,
 		uint32_t *state)
 {
 	uint64_t at = w->start + tick * w->period + w->period / 2;
-	struct clock_row row;
+	struct clock_row row = { 0 };
 
 	if (!thread->track || !thread->track->planned)
 		return false; /* it was born since */
+	t->clocks->rows++;
 	if (!find_row(w, thread, at, &row)) {
 		t->clocks->lost++;
 		return false;
@@ -389,12 +419,13 @@ uint32_t clocks_learn(struct target *t)
 	if (!c)
 		return 0;
 	lost = c->lost;
-	c->lost = 0;
-	if (lost || c->epoch != t->table.epoch || has_newcomers(t)) {
+	if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
+	    has_newcomers(t)) {
 		be_patient(t);
 	} else if (++c->trusted == TRUST && c->patience > PATIENCE) {
 		c->trusted = 0;
 		c->patience /= 2;
 	}
+	c->rows = c->lost = 0;
 	return lost;
 }

@@ -57,6 +57,11 @@ struct clock_window {
 	uint32_t ticks;
 };
 
+/* The window ends now: sooner than planned, since a signal came, or later, as
+ * we had to wait for our turn; the clocks go on meanwhile, for some time.
+ * Returns how many ticks are missed nevertheless. */
+uint32_t clocks_close(struct clock_window *w, uint64_t now);
+
 /* Begin a window of a target in that state, and end it. False when it cannot be
  * begun; then no clock runs. */
 bool clocks_start(struct target *t, const struct clock_window *w);

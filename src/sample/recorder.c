@@ -555,14 +555,11 @@ static uint64_t take_window(struct recorder *r)
 	if (!start_window(r, &w))
 		return clock_now();
 	clock_sleep_until(end);
+	r->info.missed += clocks_close(&w, clock_now());
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		clocks_stop(r->targets[i]);
 	now = clock_now();
-	if (now > end + w.period)
-		r->info.missed += (now - end) / w.period;
 	take_targets(r, now);
-	while (w.ticks && w.start + w.ticks * w.period > now)
-		w.ticks--; /* a signal came */
 	write_window(r, &w);
 	writer_tick(r->writer, now);
 	r->info.ticks++;
