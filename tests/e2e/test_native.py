@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "bench")]
 from harness import extension  # noqa: E402
 
 SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
+FORTRAN = (ROOT / "tests" / "e2e" / "programs" / "fortran.f90").read_text().splitlines()
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
@@ -37,8 +38,8 @@ HERE = "--native" in pyrometer("attach", "--help").stdout
 pytestmark = pytest.mark.skipif(not HERE, reason="this pyrometer has no native stacks")
 
 
-def line_of(tag):
-    return next(i for i, line in enumerate(SOURCE, 1) if f"/* line: {tag} */" in line)
+def line_of(tag, source=SOURCE):
+    return next(i for i, line in enumerate(source, 1) if f" line: {tag}" in line)
 
 
 @pytest.fixture
@@ -255,6 +256,52 @@ def test_run(python, programs, tmp_path):
     assert done.returncode == 0, done.stderr
     found = Recording(output).shares()
     assert found["spend_rounds"]["share"] > 0.5 and "most" in found
+
+
+@pytest.fixture(scope="module")
+def fortran(programs):
+    """fortran(python): the command of fortran.py, its library built."""
+    def command(python, *arguments):
+        if not shutil.which("gfortran"):
+            pytest.skip("no gfortran here")
+        folder = programs.folder(python.root)
+        if not os.path.exists(f"{folder}/fortran.so"):
+            # Of its library it needs nothing, and a root may not have it.
+            subprocess.run(["gfortran", "-shared", "-fPIC", "-O1", "-g", "-static-libgfortran",
+                            "-fomit-frame-pointer", f"{folder}/fortran.f90",
+                            "-o", f"{folder}/fortran.so"], check=True)
+        return programs.command(python, "fortran.py", f"{folder[len(python.root):]}/fortran.so",
+                                *arguments)
+    return command
+
+
+@SOME
+def test_fortran(python, fortran, tmp_path):
+    """A module's procedure, one that was inlined into it, one inside of another
+    and one outside of modules, by the names that people gave them."""
+    output = tmp_path / "run.pyro"
+    done = pyrometer("run", "-n", "-q", "-o", output, "--", *fortran(python, 1))
+    assert done.returncode == 0, done.stderr
+    calls, back, wrong = Counter(), 0, Counter()
+    for stack, count in Recording(output).stacks().items():
+        names = [name for name, _, _ in stack]
+        inside = [i for i, (_, path, _) in enumerate(stack) if path.endswith("fortran.f90")]
+        if not inside:
+            wrong[stack] += count * ("called" in names)
+            continue
+        calls[tuple((stack[i][0], int(stack[i][2])) for i in inside)] += count
+        wrong[stack] += count * (names[:2] != ["<module>", "main"])
+        if "called" in names:
+            back += count
+            wrong[stack] += count * ([names[i] for i in inside] != ["known_spend", "around"]
+                                     or names.index("called") < inside[-1])
+    assert sum(wrong.values()) < MOST_BROKEN * sum(calls.values()) + 1, wrong.most_common(2)
+    heavy, inlined, step, plain = [line_of(tag, FORTRAN)
+                                   for tag in ("heavy", "inlined", "step", "plain")]
+    assert calls[("known_spend", heavy), ("known::heavy", inlined), ("step", step)] > 50, calls
+    assert sum(count for path, count in calls.items()
+               if len(path) == 3 and path[1] == ("around", plain) and path[2][0] == "plain") > 50
+    assert back > 20
 
 
 @ONE
