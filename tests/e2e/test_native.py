@@ -24,7 +24,8 @@ SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
 MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vectorcall",
-             "_PyObject_VectorcallTstate", "_PyObject_CallFunctionVa", "PyObject_CallFunction",
+             "_PyObject_VectorcallTstate", "_PyObject_Vectorcall", "_PyObject_FastCall",
+             "_PyObject_CallFunctionVa", "PyObject_CallFunction",
              "_PyObject_CallFunctionVa.constprop.0", "_PyFunction_Vectorcall",
              "_PyObject_MakeTpCall", "_Py_VectorCallInstrumentation_StackRefSteal"}
 SETTLE = 0.3  # seconds; what is true of a program that has started
@@ -209,6 +210,23 @@ def test_builtin_that_calls_back(python, start, attach):
     assert count > 0.9 * sum(below.values()) > 100
     assert usual[:2] == ("sorts", "builtin_sorted") and "list_sort_impl" in usual, usual
     assert not any(name.startswith(("_PyEval", "_PyObject_Call")) for name in usual), usual
+
+
+@pytest.mark.versions("3.8", "3.12", "3.13")
+def test_machinery_that_was_inlined(python, start, attach):
+    """A builtin that the compiler put the interpreter's way to call into."""
+    program, seen = start(python, "maps.py", 30), {}
+    for options in ((), ("--internals",)):
+        seen[options] = Counter()
+        for stack, count in attach("-n", "-d", "0.5s", *options, program.pid).names().items():
+            if "called" in stack:
+                seen[options][stack[stack.index("maps"):stack.index("called")]] += count
+    (folded, _), = seen[()].most_common(1)
+    (shown, _), = seen["--internals",].most_common(1)
+    assert folded[0] == "maps" and folded[1].startswith("list_") and folded[-1] == "map_next"
+    assert {"_PyObject_Vectorcall", "_PyObject_VectorcallTstate"} & set(
+        shown[shown.index("map_next"):]), shown
+    assert not {name for stack in seen[()] for name in stack} & MACHINERY, seen[()]
 
 
 @EVERY_VERSION
