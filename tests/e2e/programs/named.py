@@ -13,11 +13,11 @@ def busy(seconds):
 
 
 def work():
-    busy(0.15)
+    busy(0.1)
 
 
 def other():
-    busy(0.15)
+    busy(0.1)
 
 
 sys.stdout.write("ready\n")
