@@ -228,6 +228,10 @@ def test_machinery_that_was_inlined(python, start, attach):
     assert {"_PyObject_Vectorcall", "_PyObject_VectorcallTstate"} & set(
         shown[shown.index("map_next"):]), shown
     assert not {name for stack in seen[()] for name in stack} & MACHINERY, seen[()]
+    thread, = json.loads(pyrometer("dump", "-n", "--json",
+                                   program.pid).stdout)["processes"][0]["threads"]
+    names = {frame["function"] for frame in thread["frames"]}
+    assert "map_next" in names and not names & MACHINERY, names
 
 
 def check_standard_library(names):
