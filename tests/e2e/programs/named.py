@@ -13,11 +13,11 @@ def busy(seconds):
 
 
 def work():
-    busy(0.1)
+    busy(0.15)
 
 
 def other():
-    busy(0.1)
+    busy(0.15)
 
 
 sys.stdout.write("ready\n")
