@@ -292,7 +292,7 @@ def fortran(programs):
         if not os.path.exists(f"{folder}/fortran.so"):
             # Of its library it needs nothing, and a root may not have it.
             subprocess.run(["gfortran", "-shared", "-fPIC", "-O1", "-g", "-static-libgfortran",
-                            "-fomit-frame-pointer", f"{folder}/fortran.f90",
+                            "-fomit-frame-pointer", "-J", folder, f"{folder}/fortran.f90",
                             "-o", f"{folder}/fortran.so"], check=True)
         return programs.command(python, "fortran.py", f"{folder[len(python.root):]}/fortran.so",
                                 *arguments)
