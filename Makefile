@@ -64,7 +64,7 @@ check: ## the layers, and the form of the sources
 	tests/check_style.py
 
 asan: ## build and test with the address and undefined-behaviour sanitizers
-	tests/run build-asan unit-asan fuzz-asan e2e-asan
+	tests/run build-asan unit-asan fuzz-asan e2e-asan e2e-asan-half
 
 cross: all ## compile for aarch64
 	tests/compile aarch64-linux-gnu-gcc build/aarch64

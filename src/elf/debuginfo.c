@@ -168,8 +168,8 @@ struct debuginfo *debuginfo_open(int fd, const char *path,
 	return d;
 }
 
-/* What C and most others call it; what C++ and Rust do is in the name for the
- * linker. */
+/* What C and most others call it; what C++, Rust and the modules of Fortran do
+ * is in the name for the linker. */
 static char *name_of(Dwarf_Die *die)
 {
 	static const unsigned kinds[] = { DW_AT_linkage_name,
@@ -179,10 +179,9 @@ static char *name_of(Dwarf_Die *die)
 		Dwarf_Attribute attribute;
 		const char *name = dwarf_formstring(
 			dwarf_attr_integrate(die, kinds[i], &attribute));
-		bool mangled = name && name[0] == '_' &&
-			       (name[1] == 'Z' || name[1] == 'R');
 
-		if (name && (mangled || kinds[i] == DW_AT_name))
+		if (name &&
+		    (demangle_is_mangled(name) || kinds[i] == DW_AT_name))
 			return demangle(name);
 	}
 	return NULL;

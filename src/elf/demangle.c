@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 
 #define STUB	       "@plt"
+#define FORTRAN_MIDDLE "_MOD_"
 #define NAME_MAX_BYTES 8192 /* longer ones are left as they are */
 
 /* What gcc and llvm put behind the name of a copy or a part of a function; a
@@ -83,12 +84,44 @@ static char *finish(char *name, bool stub)
 	return whole;
 }
 
+/* gfortran's __MODULE_MOD_PROCEDURE as MODULE::PROCEDURE; NULL: it is none. All
+ * that people write is in small letters there. */
+static char *fortran(const char *name)
+{
+	const char *middle = strstr(name, FORTRAN_MIDDLE);
+
+	if (strncmp(name, "__", 2) || !middle || middle <= name + 2 ||
+	    !middle[strlen(FORTRAN_MIDDLE)])
+		return NULL;
+	return xasprintf("%.*s::%s", (int)(middle - name - 2), name + 2,
+			 middle + strlen(FORTRAN_MIDDLE));
+}
+
+bool demangle_is_mangled(const char *name)
+{
+	if (name[0] != '_')
+		return false;
+	return name[1] == 'Z' || name[1] == 'R' ||
+	       (name[1] == '_' && strstr(name, FORTRAN_MIDDLE));
+}
+
+/* What to show of a name that was cut, which this frees. */
+static char *choose(char *copy, char *plain, bool stub)
+{
+	if (!plain && strlen(copy) <= NAME_MAX_BYTES)
+		plain = fortran(copy);
+	if (!plain)
+		return finish(copy, stub);
+	free(copy);
+	return finish(plain, stub);
+}
+
 char *demangle_cut(const char *name)
 {
 	char *copy = xstrdup(name);
 
 	cut(copy);
-	return finish(copy, is_stub(name));
+	return choose(copy, NULL, is_stub(name));
 }
 
 char *demangle(const char *name)
@@ -102,8 +135,5 @@ char *demangle(const char *name)
 		if (!plain && !strncmp(copy, "_Z", 2))
 			plain = cplus_demangle_v3(copy, DMGL_ANSI);
 	}
-	if (!plain)
-		return finish(copy, is_stub(name));
-	free(copy);
-	return finish(plain, is_stub(name));
+	return choose(copy, plain, is_stub(name));
 }

@@ -175,11 +175,25 @@ static void add_frame(struct buffer *out, const struct debuginfo_frame *f)
 	add_text(out, f->file);
 }
 
+/* Whether the symbol is the name with what Fortran appends to it: work_, and
+ * work.0 for a procedure inside of another. */
+static bool is_decorated(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(symbol, name, n))
+		return false;
+	if (!strcmp(symbol + n, "_"))
+		return true;
+	return symbol[n] == '.' && symbol[n + 1] &&
+	       !symbol[n + 1 + strspn(symbol + n + 1, "0123456789")];
+}
+
 /* The symbol table knows better what the function itself is called: DWARF does
  * not tell aliases. */
 static void set_name(struct debuginfo_frame *f, const char *symbol, bool sure)
 {
-	if (!symbol[0] || (f->name && !sure))
+	if (!symbol[0] || (f->name && (!sure || is_decorated(symbol, f->name))))
 		return;
 	free(f->name);
 	f->name = demangle(symbol);

@@ -31,6 +31,8 @@ static const char *const call_names[] = {
 	"_Py_VectorCall",
 	"_Py_BuiltinCall",
 	"_PyCallMethodDescriptor",
+	"_Py_EnterRecursiveCall",
+	"_Py_LeaveRecursiveCall",
 	"cfunction_",
 	"method_vectorcall",
 	"method_call",
@@ -50,6 +52,7 @@ static const char *const call_names[] = {
 	"slot_tp_",
 	"gen_send_ex",
 	"wrap_",
+	"wrapperdescr_",
 	"_TAIL_CALL_",
 };
 
@@ -111,6 +114,19 @@ static bool begins(const char *name, const char *beginning)
 	return !strncmp(name, beginning, strlen(beginning));
 }
 
+static bool is_pythons(const char *name)
+{
+	return begins(name, "Py") || begins(name, "_Py");
+}
+
+bool python_calls_by(const char *name, bool interpreter)
+{
+	for (size_t i = 0; i < sizeof(call_names) / sizeof(*call_names); i++)
+		if (begins(name, call_names[i]))
+			return interpreter || is_pythons(name);
+	return false;
+}
+
 /* The function itself, or a part or copy that the compiler made. */
 static bool is_entry(const char *name, const char *entry)
 {
@@ -131,14 +147,12 @@ static void visit(void *context, const char *name, uint64_t address,
 		address_ranges_add(&s->out->entries, start, end);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(call_names) / sizeof(*call_names); i++)
-		if (begins(name, call_names[i])) {
-			address_ranges_add(&s->out->calls, start, end);
-			/* What is exported has Python's prefix. */
-			if (!begins(name, "Py") && !begins(name, "_Py"))
-				s->out->named = true;
-			return;
-		}
+	if (!python_calls_by(name, true))
+		return;
+	address_ranges_add(&s->out->calls, start, end);
+	/* What is exported has Python's prefix. */
+	if (!is_pythons(name))
+		s->out->named = true;
 }
 
 /* The parts that a stripped file does not name. */

@@ -50,6 +50,13 @@ int python_eval_find(struct python_eval *out, const struct python *p,
 		     const struct maps *maps, const struct opener *opener);
 void python_eval_release(struct python_eval *e);
 
+/* Whether a function of that name is how an interpreter calls. In a file that
+ * is no interpreter only names that are Python's own are believed:
+ * `call_function` may be anybody's. */
+bool python_calls_by(const char *name, bool interpreter);
+/* A function that every interpreter has, and nobody else. */
+#define PYTHON_EVAL_CODE "PyEval_EvalCode"
+
 bool address_ranges_have(const struct address_ranges *r, uint64_t address);
 
 /* Put ranges in order and join those that touch; for tests too. */

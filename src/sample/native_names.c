@@ -7,12 +7,13 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "sample/inlined.h"
 
 struct native_names {
 	const struct native *native;
 	char *root;
 	struct symbols **modules; /* by module; NULL: not there */
-	bool *tried;
+	bool *tried, *interpreter;
 	uint32_t count;
 };
 
@@ -33,6 +34,7 @@ void native_names_free(struct native_names *names)
 		symbols_free(names->modules[i]);
 	free(names->modules);
 	free(names->tried);
+	free(names->interpreter);
 	free(names->root);
 	free(names);
 }
@@ -45,9 +47,12 @@ static void make_room(struct native_names *names, uint32_t count)
 		xreallocarray(names->modules, count, sizeof(*names->modules));
 	names->tried =
 		xreallocarray(names->tried, count, sizeof(*names->tried));
+	names->interpreter = xreallocarray(names->interpreter, count,
+					   sizeof(*names->interpreter));
 	for (; names->count < count; names->count++) {
 		names->modules[names->count] = NULL;
 		names->tried[names->count] = false;
+		names->interpreter[names->count] = false;
 	}
 }
 
@@ -65,6 +70,7 @@ static struct symbols *symbols_of(struct native_names *names, uint32_t module,
 		if (!names->root[0] || symbols_open(s, names->root, info->path,
 						    info->build_id, NULL) < 0)
 			symbols_open(s, NULL, info->path, info->build_id, NULL);
+		names->interpreter[module] = *s && inlined_is_interpreter(*s);
 	}
 	return *s;
 }
@@ -105,6 +111,8 @@ uint32_t native_names_find(struct native_names *names,
 	}
 	if (s)
 		n = symbols_find(s, f->address - info->bias, out, max);
+	if (n && !names->native->options.internals)
+		n = inlined_fold(out, n, names->interpreter[f->module]);
 	if (!n)
 		out[n++] = by_address(info, f->address, texts);
 	return n;

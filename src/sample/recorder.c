@@ -751,6 +751,7 @@ static void name_native_code(struct recorder *r)
 {
 	struct symbolise_options options = {
 		.targets = &r->seen,
+		.internals = r->options.native.internals,
 		.progress = r->options.naming,
 		.context = r->options.context,
 		.stop = r->options.skip,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "elf/kallsyms.h"
 #include "elf/symbols.h"
+#include "sample/inlined.h"
 #include "sample/jit.h"
 
 #define DEPTH_MAX      32 /* functions at one site that a recording holds */
@@ -218,6 +219,8 @@ static void look_up_file(struct pass *p, const struct place *place,
 {
 	struct symbols *s = open_place(p, place);
 	struct symbol found[DEPTH_MAX];
+	bool fold = !p->options->internals;
+	bool interpreter = s && fold && inlined_is_interpreter(s);
 
 	p->counts->modules++;
 	p->counts->missing += !s;
@@ -228,6 +231,8 @@ static void look_up_file(struct pass *p, const struct place *place,
 		uint32_t depth =
 			symbols_find(s, sites[i].address, found, DEPTH_MAX);
 
+		if (fold)
+			depth = inlined_fold(found, depth, interpreter);
 		if (depth)
 			set_symbols(p, &sites[i], found, depth);
 		else

@@ -41,6 +41,9 @@ void symbolise_targets_release(struct symbolise_targets *t);
 struct symbolise_options {
 	/* Whose files to look for; our own come last. */
 	const struct symbolise_targets *targets;
+	/* Fold nothing; see inlined.h. A recording does not say whether it was
+	 * asked for, so that names that come late are folded. */
+	bool internals;
 	/* Called first with done = 0, then several times a second; may be
 	 * NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

@@ -11,7 +11,7 @@ from watch import PATIENCE, PYROMETER, Recording, pyrometer
 
 ONE = pytest.mark.versions("3.12")  # where it does not matter which
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a small disk")
-SMALL = 128 << 10  # bytes, for a recording that wants more
+SMALL = 32 << 10  # bytes, for a recording that wants more
 
 
 def recording_until(path, size, *arguments):
@@ -51,7 +51,7 @@ def test_recorder_is_killed(python, start, tmp_path):
 def test_recorder_of_run_is_killed(python, programs, tmp_path):
     path = tmp_path / "run.pyro"
     process = recording_until(path, 200, "run", "-q", "-o", path, "--",
-                              *programs.command(python, "busy.py", 4))
+                              *programs.command(python, "busy.py", 2))
     process.kill()
     process.wait()
     assert process.stdout.read() == b"ready\n"  # up to the end of the program

@@ -19,26 +19,29 @@ sys.path[:0] = [str(ROOT / "bench")]
 from harness import extension  # noqa: E402
 
 SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
+FORTRAN = (ROOT / "tests" / "e2e" / "programs" / "fortran.f90").read_text().splitlines()
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
 MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vectorcall",
-             "_PyObject_VectorcallTstate", "_PyObject_CallFunctionVa", "PyObject_CallFunction",
+             "_PyObject_VectorcallTstate", "_PyObject_Vectorcall", "_PyObject_FastCall",
+             "_PyObject_CallFunctionVa", "PyObject_CallFunction",
              "_PyObject_CallFunctionVa.constprop.0", "_PyFunction_Vectorcall",
              "_PyObject_MakeTpCall", "_Py_VectorCallInstrumentation_StackRefSteal"}
 SETTLE = 0.3  # seconds; what is true of a program that has started
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 ONE = pytest.mark.versions("3.12")
-SOME = pytest.mark.versions("2.7", "3.8", "3.12", "3.15")
+SOME_VERSIONS = ("2.7", "3.8", "3.12", "3.15")
+SOME = pytest.mark.versions(*SOME_VERSIONS)
 EVERY_VERSION = pytest.mark.versions(*dict.fromkeys(one.version for one in INTERPRETERS))
 HERE = "--native" in pyrometer("attach", "--help").stdout
 
 pytestmark = pytest.mark.skipif(not HERE, reason="this pyrometer has no native stacks")
 
 
-def line_of(tag):
-    return next(i for i, line in enumerate(SOURCE, 1) if f"/* line: {tag} */" in line)
+def line_of(tag, source=SOURCE):
+    return next(i for i, line in enumerate(source, 1) if f" line: {tag}" in line)
 
 
 @pytest.fixture
@@ -210,21 +213,28 @@ def test_builtin_that_calls_back(python, start, attach):
     assert not any(name.startswith(("_PyEval", "_PyObject_Call")) for name in usual), usual
 
 
-@EVERY_VERSION
-def test_broken_and_unmerged(python, native, attach):
-    check_rates(attach("-n", "-d", "1s", native(python, "native_text").pid))
+@pytest.mark.versions("3.8", "3.12", "3.13")
+def test_machinery_that_was_inlined(python, start, attach):
+    """A builtin that the compiler put the interpreter's way to call into."""
+    program, seen = start(python, "maps.py", 30), {}
+    for options in ((), ("--internals",)):
+        seen[options] = Counter()
+        for stack, count in attach("-n", "-d", "0.5s", *options, program.pid).names().items():
+            if "called" in stack:
+                seen[options][stack[stack.index("maps"):stack.index("called")]] += count
+    (folded, _), = seen[()].most_common(1)
+    (shown, _), = seen["--internals",].most_common(1)
+    assert folded[0] == "maps" and folded[1].startswith("list_") and folded[-1] == "map_next"
+    assert {"_PyObject_Vectorcall", "_PyObject_VectorcallTstate"} & set(
+        shown[shown.index("map_next"):]), shown
+    assert not {name for stack in seen[()] for name in stack} & MACHINERY, seen[()]
+    thread, = json.loads(pyrometer("dump", "-n", "--json",
+                                   program.pid).stdout)["processes"][0]["threads"]
+    names = {frame["function"] for frame in thread["frames"]}
+    assert "map_next" in names and not names & MACHINERY, names
 
 
-@pytest.mark.versions("3.8", "3.12")
-@pytest.mark.parametrize("target", ["native_cython", "native_numpy"])
-def test_broken_and_unmerged_in_packages(python, native, attach, target):
-    """On every version they are in bench/: they take minutes to install."""
-    check_rates(attach("-n", "-d", "1s", native(python, target).pid))
-
-
-@SOME
-def test_the_c_of_the_standard_library(python, native, attach):
-    names = attach("-n", "-d", "1s", native(python, "native_text").pid).names()
+def check_standard_library(names):
     found = {name for stack in names for name in stack}
     for caller, parts in (("search", ("sre", "SRE", "pattern_findall", "_sre")),
                           ("decode", ("scan", "Scan", "_json"))):
@@ -232,6 +242,21 @@ def test_the_c_of_the_standard_library(python, native, attach):
         below = {name for stack in names if caller in stack
                  for name in stack[stack.index(caller) + 1:]}
         assert any(part in name for name in below for part in parts), (caller, below)
+
+
+@EVERY_VERSION
+def test_the_c_of_the_standard_library(python, native, attach):
+    recording = attach("-n", "-d", "1s", native(python, "native_text").pid)
+    check_rates(recording)
+    if python.version in SOME_VERSIONS:  # others may be stripped, and have no names
+        check_standard_library(recording.names())
+
+
+@pytest.mark.versions("3.8", "3.12")
+@pytest.mark.parametrize("target", ["native_cython", "native_numpy"])
+def test_broken_and_unmerged_in_packages(python, native, attach, target):
+    """On every version they are in bench/: they take minutes to install."""
+    check_rates(attach("-n", "-d", "1s", native(python, target).pid))
 
 
 @SOME
@@ -255,6 +280,52 @@ def test_run(python, programs, tmp_path):
     assert done.returncode == 0, done.stderr
     found = Recording(output).shares()
     assert found["spend_rounds"]["share"] > 0.5 and "most" in found
+
+
+@pytest.fixture(scope="module")
+def fortran(programs):
+    """fortran(python): the command of fortran.py, its library built."""
+    def command(python, *arguments):
+        if not shutil.which("gfortran"):
+            pytest.skip("no gfortran here")
+        folder = programs.folder(python.root)
+        if not os.path.exists(f"{folder}/fortran.so"):
+            # Of its library it needs nothing, and a root may not have it.
+            subprocess.run(["gfortran", "-shared", "-fPIC", "-O1", "-g", "-static-libgfortran",
+                            "-fomit-frame-pointer", "-J", folder, f"{folder}/fortran.f90",
+                            "-o", f"{folder}/fortran.so"], check=True)
+        return programs.command(python, "fortran.py", f"{folder[len(python.root):]}/fortran.so",
+                                *arguments)
+    return command
+
+
+@SOME
+def test_fortran(python, fortran, tmp_path):
+    """A module's procedure, one that was inlined into it, one inside of another
+    and one outside of modules, by the names that people gave them."""
+    output = tmp_path / "run.pyro"
+    done = pyrometer("run", "-n", "-q", "-o", output, "--", *fortran(python, 1))
+    assert done.returncode == 0, done.stderr
+    calls, back, wrong = Counter(), 0, Counter()
+    for stack, count in Recording(output).stacks().items():
+        names = [name for name, _, _ in stack]
+        inside = [i for i, (_, path, _) in enumerate(stack) if path.endswith("fortran.f90")]
+        if not inside:
+            wrong[stack] += count * ("called" in names)
+            continue
+        calls[tuple((stack[i][0], int(stack[i][2])) for i in inside)] += count
+        wrong[stack] += count * (names[:2] != ["<module>", "main"])
+        if "called" in names:
+            back += count
+            wrong[stack] += count * ([names[i] for i in inside] != ["known_spend", "around"]
+                                     or names.index("called") < inside[-1])
+    assert sum(wrong.values()) < MOST_BROKEN * sum(calls.values()) + 1, wrong.most_common(2)
+    heavy, inlined, step, plain = [line_of(tag, FORTRAN)
+                                   for tag in ("heavy", "inlined", "step", "plain")]
+    assert calls[("known_spend", heavy), ("known::heavy", inlined), ("step", step)] > 50, calls
+    assert sum(count for path, count in calls.items()
+               if len(path) == 3 and path[1] == ("around", plain) and path[2][0] == "plain") > 50
+    assert back > 20
 
 
 @ONE

@@ -125,6 +125,7 @@ def children_of(pid):
 
 @AS_ROOT
 @FEW
+@pytest.mark.alone
 def test_another_pid_namespace(python, programs, attach):
     program = Started(["unshare", "-pf", "--mount-proc", *programs.command(python, "busy.py")])
     try:

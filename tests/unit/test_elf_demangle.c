@@ -97,6 +97,39 @@ static void test_rust(void **state)
 	check(demangle, pairs, COUNT(pairs));
 }
 
+/* Modules of gfortran; what only looks like one stays as it is. */
+static void test_fortran(void **state)
+{
+	static const struct pair pairs[] = {
+		{ "__known_MOD_heavy", "known::heavy" },
+		{ "__known_MOD_heavy.constprop.0", "known::heavy" },
+		{ "__known_MOD_heavy@plt", "known::heavy@plt" },
+		{ "__a_b_MOD_c_d", "a_b::c_d" },
+		{ "__m_MOD___copy_m_T", "m::__copy_m_T" },
+		{ "dgemm_", "dgemm_" },
+		{ "___MOD_heavy", "___MOD_heavy" },
+		{ "___MOD_", "___MOD_" },
+		{ "__MOD_heavy", "__MOD_heavy" },
+		{ "__known_MOD_", "__known_MOD_" },
+		{ "known_MOD_heavy", "known_MOD_heavy" },
+	};
+
+	(void)state;
+	check(demangle_cut, pairs, COUNT(pairs));
+	check(demangle, pairs, COUNT(pairs));
+}
+
+static void test_mangled(void **state)
+{
+	(void)state;
+	assert_true(demangle_is_mangled("_Z4workv"));
+	assert_true(demangle_is_mangled("_RNvCs1234_7mycrate3foo"));
+	assert_true(demangle_is_mangled("__known_MOD_heavy"));
+	assert_false(demangle_is_mangled("__libc_start_main"));
+	assert_false(demangle_is_mangled("known_MOD_heavy"));
+	assert_false(demangle_is_mangled(""));
+}
+
 static void test_long_names_are_left_alone(void **state)
 {
 	char *name = malloc(20001), *shown;
@@ -117,6 +150,8 @@ int main(void)
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_rust),
+		cmocka_unit_test(test_fortran),
+		cmocka_unit_test(test_mangled),
 		cmocka_unit_test(test_long_names_are_left_alone),
 	};
 

@@ -12,7 +12,8 @@ const [address, set, ...chosen] = process.argv.slice(2);
 await import(`./${set}.mjs`);
 const own = new URL(address).origin;
 
-function watch(page, problems) {
+function watch(page) {
+  const problems = [];
   page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
   page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
@@ -20,10 +21,11 @@ function watch(page, problems) {
     const url = request.url();
     if (/^(https?|wss?|ftp):/.test(url) && new URL(url).origin !== own) problems.push(`request: ${url}`);
   });
+  return problems;
 }
 
-async function play(browser, scenario) {
-  const problems = [];
+/** A page of its own, with what it complained about. */
+async function newTab(browser, scenario) {
   const context = await browser.newContext({
     viewport: scenario.viewport ?? { width: 1280, height: 720 }, colorScheme: "light", acceptDownloads: true,
     hasTouch: scenario.touch ?? false, isMobile: scenario.touch ?? false,
@@ -31,7 +33,22 @@ async function play(browser, scenario) {
   if (scenario.init) await context.addInitScript(scenario.init);
   const page = await context.newPage();
   page.setDefaultTimeout(10000);
-  watch(page, problems);
+  return { page, problems: watch(page) };
+}
+
+/** Plain scenarios follow each other in one tab, which is as new: a browser
+ * takes longer to make one than they do to act. */
+const isPlain = ({ viewport, touch, init, alone, noisy }) => !(viewport || touch || init || alone || noisy);
+
+async function refresh({ page, problems }) {
+  await page.evaluate(() => { try { localStorage.clear(); } catch { /* a page from a disk may not */ } });
+  await page.mouse.move(0, 0);
+  await page.goto("about:blank");
+  problems.length = 0;
+}
+
+async function play(tab, scenario) {
+  const { page, problems } = tab;
   const open = async (hash = "") => {
     await page.goto("about:blank");
     await page.goto(address + hash);
@@ -45,8 +62,6 @@ async function play(browser, scenario) {
     return null;
   } catch (error) {
     return [error.stack, ...problems].join("\n");
-  } finally {
-    await context.close();
   }
 }
 
@@ -55,7 +70,16 @@ const names = Object.keys(scenarios).filter((name) => !chosen.length || chosen.i
 const results = {};
 
 async function playAll(list) {
-  for (let name; (name = list.shift());) results[name] = await play(browser, scenarios[name]);
+  let kept = null;
+  for (let name; (name = list.shift());) {
+    const plain = isPlain(scenarios[name]);
+    const tab = (plain && kept) || await newTab(browser, scenarios[name]);
+    results[name] = await play(tab, scenarios[name]);
+    kept = plain && results[name] === null ? tab : plain ? null : kept;
+    if (tab === kept) await refresh(tab);
+    else await tab.page.context().close();
+  }
+  await kept?.page.context().close();
 }
 
 // Most of the time is waiting: some at once, but one by one those that copy,
