@@ -16,6 +16,7 @@
 
 struct clock {
 	int event_fd, link_fd; /* -1: not in use */
+	uint64_t period;
 };
 
 struct visit_clocks {
@@ -55,7 +56,7 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->layout = layout;
 	c->n = n;
 	for (uint32_t i = 0; i < n; i++)
-		c->clocks[i] = (struct clock){ -1, -1 };
+		c->clocks[i] = (struct clock){ -1, -1, 0 };
 	c->size = VISIT_RECORDS_AT + VISIT_RECORDS_SIZE + layout.record_max;
 	c->size = (c->size + page - 1) / page * page;
 	c->program_fd = -1;
@@ -157,21 +158,30 @@ void visit_clocks_give_back(struct visit_clocks *c, int clock)
 		close(given->link_fd);
 	if (given->event_fd >= 0)
 		close(given->event_fd);
-	*given = (struct clock){ -1, -1 };
+	*given = (struct clock){ -1, -1, 0 };
+}
+
+/* Each word to the event is an interrupt of the thread's core. */
+static bool set_period(struct clock *clock, uint64_t period)
+{
+	if (clock->period != period &&
+	    ioctl(clock->event_fd, PERF_EVENT_IOC_PERIOD, &period))
+		return false;
+	clock->period = period;
+	return true;
 }
 
 bool visit_clocks_start(struct visit_clocks *c, int clock,
 			const struct visit *asked, uint64_t period)
 {
 	struct visit_area *area = area_of(c, clock);
-	int fd = c->clocks[clock].event_fd;
 
 	memset(area, 0, sizeof(*area));
 	area->question.head = asked->head;
 	area->question.stack_top = asked->stack_top;
 	memcpy(area->question.fields, asked->fields, sizeof(asked->fields));
-	return !ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) &&
-	       !ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	return set_period(&c->clocks[clock], period) &&
+	       !ioctl(c->clocks[clock].event_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* When this returns, the program does not run: the kernel has been to the

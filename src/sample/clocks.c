@@ -7,8 +7,9 @@
 #include "os/visit_clock.h"
 #include "sample/catch.h"
 
-#define WINDOW	     32000000u /* ns */
-#define TICKS_MAX    32
+#define WINDOW	     64000000u /* ns */
+#define TICKS_MAX    64
+#define TICKS_FIRST  16
 #define TICKS_MIN    8
 #define PERIOD_MIN   200000u /* ns: the interrupts cost too much beyond */
 #define ROWS_MAX     (2 * TICKS_MAX)
@@ -27,6 +28,7 @@ struct clocks {
 	struct visit_clocks *visits; /* NULL: cannot be had */
 	uint32_t n;
 	uint32_t patience, trusted;
+	uint32_t ticks; /* of a window, at most */
 	uint64_t windows;
 	/* Of the last window. */
 	uint64_t epoch;
@@ -97,6 +99,7 @@ static struct clocks *clocks_of(struct target *t)
 		return c;
 	c = t->clocks = xcalloc(1, sizeof(*c));
 	c->patience = PATIENCE;
+	c->ticks = TICKS_FIRST;
 	sched_permitted(&cores);
 	c->n = (uint32_t)CPU_COUNT(&cores.set);
 	if (c->n > CLOCKS_MAX)
@@ -109,13 +112,17 @@ static struct clocks *clocks_of(struct target *t)
 
 /* ---- when ---- */
 
-uint32_t clocks_ticks(uint64_t period)
+bool clocks_suit(uint64_t period)
 {
-	uint64_t n = period >= PERIOD_MIN ? WINDOW / period : 0;
+	return period >= PERIOD_MIN && period <= WINDOW / TICKS_MIN;
+}
 
-	if (n < TICKS_MIN)
-		return 0;
-	return n < TICKS_MAX ? (uint32_t)n : TICKS_MAX;
+uint32_t clocks_ticks(const struct target *t, uint64_t period)
+{
+	uint64_t n = WINDOW / period;
+	uint32_t most = t->clocks ? t->clocks->ticks : TICKS_MAX;
+
+	return n < most ? (uint32_t)n : most;
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -395,11 +402,22 @@ static void be_patient(struct target *t)
 	struct clocks *c = t->clocks;
 
 	c->trusted = 0;
+	c->ticks = TICKS_FIRST;
 	c->patience *= 2;
 	if (c->patience > PATIENCE_MAX)
 		c->patience = PATIENCE_MAX;
 	for (uint32_t i = 0; i < t->native->n_threads; i++)
 		track_of(t->native->threads[i])->ran = 0;
+}
+
+/* All went well for some time: wait for less, and for longer. */
+static void trust(struct clocks *c)
+{
+	c->trusted = 0;
+	if (c->patience > PATIENCE)
+		c->patience /= 2;
+	if (c->ticks < TICKS_MAX)
+		c->ticks *= 2;
 }
 
 static bool has_newcomers(const struct target *t)
@@ -422,9 +440,8 @@ uint32_t clocks_learn(struct target *t)
 	if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
 	    has_newcomers(t)) {
 		be_patient(t);
-	} else if (++c->trusted == TRUST && c->patience > PATIENCE) {
-		c->trusted = 0;
-		c->patience /= 2;
+	} else if (++c->trusted == TRUST) {
+		trust(c);
 	}
 	c->rows = c->lost = 0;
 	return lost;

@@ -7,7 +7,7 @@
  * The idea: a thread that has been met running at a dozen ticks in a row will
  * most probably be met so at the next. So it is given a clock (visit_clock.h)
  * that takes its registers and both stacks, and we sleep for a window of some
- * thirty ticks. Then the clocks are stopped, what they took is walked, and one
+ * dozen ticks. Then the clocks are stopped, what they took is walked, and one
  * tick is taken as usual, which finds what else has changed: threads that were
  * born or went to sleep. The ticks of the window are written with what is known
  * of each:
@@ -18,14 +18,17 @@
  *   a thread that slept   what it slept in, if it has not run meanwhile;
  *   anything else         nothing: such samples count as lost.
  *
- * A window is begun only when every thread of every target either runs on or
- * sleeps on. One that lost samples, or after which addresses of code objects
- * turn out to have been used again, makes us more patient: the next one wants
- * threads that have been running for twice as long. So a program that
- * keeps changing is taken tick by tick, as always.
+ * Windows are short at first, since the names of code that was not met before
+ * are read at their end, if the process is still there; as all goes well they
+ * become longer. A window is begun only when every thread of every target
+ * either runs on or sleeps on. One that lost samples, or after which addresses
+ * of code objects turn out to have been used again, makes us more patient: the
+ * next one wants threads that have been running for twice as long. So a program
+ * that keeps changing is taken tick by tick, as always.
  *
- * A clock counts CPU time, and is begun anew at each window, with a period that
- * differs by up to a sixteenth: no program keeps step with it. */
+ * A clock counts CPU time, is begun anew at each window, and every few windows
+ * gets a period that differs by up to a sixteenth: no program keeps step with
+ * it. */
 #ifndef PYROMETER_SAMPLE_CLOCKS_H
 #define PYROMETER_SAMPLE_CLOCKS_H
 
@@ -40,8 +43,10 @@ struct clock_track;
 void clocks_free(struct clocks *c);		  /* NULL-safe */
 void clock_track_free(struct clock_track *track); /* NULL-safe */
 
-/* How many ticks of a period make a window; 0: it is not worth one. */
-uint32_t clocks_ticks(uint64_t period);
+/* Whether windows are worth it, with ticks of that period. */
+bool clocks_suit(uint64_t period);
+/* How many make one, at most. */
+uint32_t clocks_ticks(const struct target *t, uint64_t period);
 
 enum clocks_state {
 	CLOCKS_NOT,  /* take the next tick */

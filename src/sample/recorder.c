@@ -472,7 +472,7 @@ static bool window_is_due(struct recorder *r)
 {
 	bool runs = false, due = r->n_targets;
 
-	if (!clocks_ticks(r->options.period))
+	if (!clocks_suit(r->options.period))
 		return false;
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		enum clocks_state state =
@@ -533,17 +533,23 @@ static void write_window(struct recorder *r, const struct clock_window *w)
 		r->sampler.counts.lost += clocks_learn(r->targets[i]);
 }
 
-/* The period differs by up to a sixteenth. */
+/* The period differs by up to a sixteenth, and is changed now and then. */
 static struct clock_window next_window(struct recorder *r)
 {
 	uint64_t period = r->options.period, spread = period / 8;
-
-	return (struct clock_window){
+	struct clock_window w = {
 		.start = clock_now(),
 		.period = period - spread / 2 +
-			  map_hash(r->tick++, 1) % (spread + 1),
-		.ticks = clocks_ticks(period),
+			  map_hash(r->tick++ / 4, 1) % (spread + 1),
+		.ticks = UINT32_MAX,
 	};
+
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		uint32_t n = clocks_ticks(r->targets[i], period);
+
+		w.ticks = n < w.ticks ? n : w.ticks;
+	}
+	return w;
 }
 
 /* Let a window pass, and take the tick at its end; when that is. */
