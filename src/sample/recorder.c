@@ -404,8 +404,22 @@ static void write_target(struct recorder *r, struct target *t, uint64_t now)
 		write_native(r, t, t->native->threads[i], now);
 }
 
+/* The further looks of a burst: each is a tick of its own. */
+static void take_burst(struct recorder *r, struct target *t)
+{
+	uint64_t when;
+
+	while (sampler_next(&r->sampler, t, &when)) {
+		writer_tick(r->writer, when);
+		r->info.ticks++;
+		write_target(r, t, when);
+	}
+}
+
 static void take_targets(struct recorder *r, uint64_t now)
 {
+	/* A tick is one of all targets. */
+	r->sampler.bursts = !r->options.period && r->n_targets == 1;
 	for (uint32_t i = 0; i < r->n_targets;) {
 		struct target *t = r->targets[i];
 		int status = sampler_take(&r->sampler, t, now);
@@ -414,8 +428,10 @@ static void take_targets(struct recorder *r, uint64_t now)
 			forget_target(r, i);
 			continue;
 		}
-		if (status == 0)
+		if (status == 0) {
 			write_target(r, t, now);
+			take_burst(r, t);
+		}
 		i++;
 	}
 }

@@ -66,6 +66,7 @@ void target_free(struct target *t)
 	native_free(t->native);
 	visitor_free(t->visitor);
 	pieces_release(&t->pieces);
+	burst_release(&t->burst);
 	node_table_release(&t->table);
 	codes_free(t->codes);
 	memory_free(t->memory);
@@ -289,7 +290,7 @@ static void plan_native(struct target *t)
 	}
 }
 
-static void plan_look(struct target *t)
+static void plan_look(struct target *t, uint64_t now)
 {
 	struct pieces *p = &t->pieces;
 
@@ -306,6 +307,7 @@ static void plan_look(struct target *t)
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		plan_thread(t, t->threads[i]);
 	plan_native(t);
+	burst_plan(t, now);
 }
 
 /* ---- what a thread was doing ---- */
@@ -493,7 +495,7 @@ int target_look(struct target *t, uint64_t now)
 	if (t->whole)
 		t->last_whole = now;
 	for (int follows = 0;; follows++) {
-		plan_look(t);
+		plan_look(t, now);
 		status = pieces_read(&t->pieces, t->memory);
 		if (status < 0)
 			return status;
@@ -506,6 +508,7 @@ int target_look(struct target *t, uint64_t now)
 	learn(t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		walk_thread(t, t->threads[i]);
+	burst_check(t);
 	return 0;
 }
 
