@@ -432,8 +432,23 @@ static void write_target(struct recorder *r, const struct target *t)
 	}
 }
 
+/* The further looks of a burst: each is a tick of its own. */
+static void take_burst(struct recorder *r, struct target *t)
+{
+	uint64_t when;
+
+	while (sampler_next(&r->sampler, t, &when)) {
+		see_target(r, t, when);
+		writer_tick(r->writer, when);
+		r->info.ticks++;
+		write_target(r, t);
+	}
+}
+
 static void take_targets(struct recorder *r, uint64_t now)
 {
+	/* A tick is one of all targets. */
+	r->sampler.bursts = !r->options.period && r->n_targets == 1;
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		struct target *t = r->targets[i];
 
@@ -451,8 +466,10 @@ static void write_targets(struct recorder *r)
 			forget_target(r, i);
 			continue;
 		}
-		if (r->targets[i]->status == 0)
+		if (r->targets[i]->status == 0) {
 			write_target(r, r->targets[i]);
+			take_burst(r, r->targets[i]);
+		}
 		i++;
 	}
 }

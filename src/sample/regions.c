@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "sample/stack_private.h"
 
-#define VERIFY_BYTES 3072u	 /* of the youngest chunk, below the leaf */
 #define SLACK	     768u	 /* bytes read beyond the last leaf */
 #define CHUNK_MAX    (1u << 20)	 /* bytes kept of one chunk */
 #define CHUNKS_MAX   (64u << 20) /* bytes kept of all chunks of a thread */

@@ -238,6 +238,7 @@ static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 	int status;
 
 	t->ridden = ridden;
+	t->burst.wanted = s->bursts;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
 	choose_visits(s, t);
@@ -262,6 +263,12 @@ static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 	return 0;
 }
 
+static void count_threads(struct sampler *s, const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		count_thread(&s->counts, t->threads[i]);
+}
+
 int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 {
 	int status = 0;
@@ -270,9 +277,17 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 		status = catch_take(s, t, now);
 	else if (!target_rested(t, now))
 		status = look_and_prove(s, t, now);
-	for (uint32_t i = 0; i < t->n_threads && status == 0; i++)
-		count_thread(&s->counts, t->threads[i]);
+	if (status == 0)
+		count_threads(s, t);
 	return status;
+}
+
+bool sampler_next(struct sampler *s, struct target *t, uint64_t *when)
+{
+	if (!burst_next(t, when))
+		return false;
+	count_threads(s, t);
+	return true;
 }
 
 void sampler_settle(struct sampler *s, struct target *const *targets,

@@ -15,6 +15,7 @@ struct sampler_counts {
 
 struct sampler {
 	struct rider rider;
+	bool bursts; /* several looks in a read, where that can be; burst.h */
 	struct sampler_counts counts;
 };
 
@@ -27,6 +28,11 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
  * ->state and ->stack are final. -ERR_GONE when the target has ended; after any
  * failure the threads are as they were and must not be recorded. */
 int sampler_take(struct sampler *s, struct target *t, uint64_t now);
+
+/* After it, when there are bursts: let the threads be as another look of the
+ * same read found them, proven as well, and tell when that was. False when
+ * there is none. */
+bool sampler_next(struct sampler *s, struct target *t, uint64_t *when);
 
 /* Prove the stack of a thread that was just looked at, retry and mark it. */
 void sampler_prove(struct sampler *s, struct target *t,

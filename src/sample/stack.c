@@ -268,6 +268,22 @@ static bool same_chunk(const struct stack *s, const struct stack_region *r,
 		       word_at(r->last + at, l->frame.code);
 }
 
+static void take_leaf(struct stack *s, const unsigned char *copy)
+{
+	bool entry = s->frames[0].entry;
+
+	frame_decode(&s->python->layout, copy, s->frames[0].frame,
+		     &s->frames[0]);
+	s->frames[0].entry = entry;
+}
+
+void stack_take_copy(struct stack *s, const unsigned char *leaf,
+		     const unsigned char *state)
+{
+	take_leaf(s, leaf);
+	memcpy(s->state, state, s->state_size);
+}
+
 /* The short way, for a stack that is as it was but for the leaf's instruction:
  * the thread state names the same leaf and the chunk is the same below it. */
 static bool walk_quickly(struct stack *s, const struct pieces *pieces)
@@ -275,7 +291,6 @@ static bool walk_quickly(struct stack *s, const struct pieces *pieces)
 	const struct layout *l = &s->python->layout;
 	struct stack_region *r;
 	uint64_t leaf;
-	bool entry;
 
 	if (!s->quick || l->frames != FRAME_CURRENT)
 		return false;
@@ -285,9 +300,7 @@ static bool walk_quickly(struct stack *s, const struct pieces *pieces)
 	    word_at(s->state, l->thread.frame) != leaf ||
 	    !same_chunk(s, r, leaf))
 		return false;
-	entry = s->frames[0].entry;
-	frame_decode(l, r->copy + (leaf - r->address), leaf, &s->frames[0]);
-	s->frames[0].entry = entry;
+	take_leaf(s, r->copy + (leaf - r->address));
 	regions_take(s, pieces);
 	r->near_leaf = true;
 	return true;

@@ -1,4 +1,5 @@
-/* The inside of struct stack: for stack.c, regions.c and proof.c alone. */
+/* The inside of struct stack: for stack.c, regions.c, proof.c and
+ * burst.c alone. */
 #ifndef PYROMETER_SAMPLE_STACK_PRIVATE_H
 #define PYROMETER_SAMPLE_STACK_PRIVATE_H
 
@@ -6,7 +7,9 @@
 
 #include "sample/stack.h"
 
-#define VERIFY_FRAMES 12 /* of the leaf end are compared in two copies */
+/* What of the leaf end is compared in two copies. */
+#define VERIFY_FRAMES 12
+#define VERIFY_BYTES  3072u /* of the youngest chunk, below the leaf */
 
 enum region_kind {
 	REGION_CHUNK, /* a data-stack chunk, from its start on */
@@ -47,6 +50,11 @@ bool frame_is_shim(const struct layout *l, const unsigned char *frame);
 /* What a frame says; `copy` are its bytes, `address` where they lie. */
 void frame_decode(const struct layout *l, const unsigned char *copy,
 		  uint64_t address, struct raw_frame *out);
+
+/* Let the leaf and the thread state be those of another copy of the stack,
+ * which is the same otherwise. */
+void stack_take_copy(struct stack *s, const unsigned char *leaf,
+		     const unsigned char *state);
 
 /* After the read: take note of which regions were read. */
 void regions_take(struct stack *s, const struct pieces *pieces);

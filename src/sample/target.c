@@ -69,6 +69,7 @@ void target_free(struct target *t)
 	visitor_free(t->visitor);
 	clocks_free(t->clocks);
 	pieces_release(&t->pieces);
+	burst_release(&t->burst);
 	node_table_release(&t->table);
 	codes_free(t->codes);
 	memory_free(t->memory);
@@ -299,7 +300,7 @@ static void plan_native(struct target *t)
 	}
 }
 
-static void plan_look(struct target *t)
+static void plan_look(struct target *t, uint64_t now)
 {
 	struct pieces *p = &t->pieces;
 
@@ -316,6 +317,7 @@ static void plan_look(struct target *t)
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		plan_thread(t, t->threads[i]);
 	plan_native(t);
+	burst_plan(t, now);
 }
 
 /* ---- what a thread was doing ---- */
@@ -503,7 +505,7 @@ int target_look(struct target *t, uint64_t now)
 	if (t->whole)
 		t->last_whole = now;
 	for (int follows = 0;; follows++) {
-		plan_look(t);
+		plan_look(t, now);
 		status = pieces_read(&t->pieces, t->memory);
 		if (status < 0)
 			return status;
@@ -516,6 +518,7 @@ int target_look(struct target *t, uint64_t now)
 	learn(t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		walk_thread(t, t->threads[i]);
+	burst_check(t);
 	return 0;
 }
 

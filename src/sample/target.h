@@ -19,6 +19,7 @@
 #include "python/names.h"
 #include "python/python.h"
 #include "record/writer.h"
+#include "sample/burst.h"
 #include "sample/native.h"
 #include "sample/nodes.h"
 #include "sample/stack.h"
@@ -101,6 +102,7 @@ struct target {
 	 * proof. NULL: none. */
 	const struct target_thread *ridden;
 	uint64_t last_whole; /* clock_now() of the last such look */
+	struct burst burst;  /* further looks in the same read */
 
 	/* Reads threads on their own cores; see target_visit(). */
 	struct visitor *visitor;

@@ -3,10 +3,11 @@
  * are changed. It is watched as a process would be, look after look, and moves
  * in between, so that nothing is where it was predicted.
  *
- * Byte 0 chooses the version, byte 1 what is known of the target, byte 2 how
- * far it moves. The last bytes are changes, eleven each; a Python of 3.13 or
- * later may also describe itself, in the bytes from the third on. It has no
- * process: the kernel knows nothing of its threads. */
+ * Byte 0 chooses the version, byte 1 what is known of the target and whether it
+ * is watched as fast as can be, byte 2 how far it moves. The last bytes are
+ * changes, eleven each; a Python of 3.13 or later may also describe itself, in
+ * the bytes from the third on. It has no process: the kernel knows nothing of
+ * its threads. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #define READS_MAX 100000 /* of one look */
 #define LOOKS	  5
 #define MS	  1000000u
+#define US	  1000u
 
 /* The image: addresses are offsets in it, as the liar wraps them around. */
 #define IMAGE	     (24u << 10)
@@ -223,20 +225,34 @@ static void write_threads(struct target *t, struct writer *w, uint32_t thread)
 	}
 }
 
+/* The other looks that the same read brought. */
+static void write_burst(struct target *t, struct sampler *s, struct writer *w,
+			uint32_t thread)
+{
+	uint64_t when;
+
+	while (sampler_next(s, t, &when)) {
+		writer_tick(w, when);
+		write_threads(t, w, thread);
+	}
+}
+
 /* During the first two looks it stands still. */
 static void watch(struct target *t, struct liar *l, struct writer *w,
 		  const uint8_t choice[3], bool unchanged)
 {
+	uint64_t step = choice[1] & 128 ? US : MS;
 	struct sampler s;
 	uint32_t thread;
 
 	sampler_init(&s, choice[1] & 64 ? RIDE_ALWAYS : RIDE_NEVER, MS);
+	s.bursts = step == US;
 	target_record(t, w, ID_NONE, 0);
 	thread = writer_thread(w, &(struct thread_info){ .process = t->record,
 							 .name = "liar" });
-	for (uint64_t now = MS; now <= LOOKS * MS; now += MS) {
+	for (uint64_t i = 0, now = MS; i < LOOKS; i++, now += step) {
 		l->reads = 0;
-		if (now > 2 * MS)
+		if (i > 1)
 			l->shift += choice[2];
 		if (sampler_take(&s, t, now) < 0)
 			continue;
@@ -244,6 +260,7 @@ static void watch(struct target *t, struct liar *l, struct writer *w,
 		naming_update(t, now, true);
 		writer_tick(w, now);
 		write_threads(t, w, thread);
+		write_burst(t, &s, w, thread);
 	}
 	rider_leave(&s.rider);
 }
