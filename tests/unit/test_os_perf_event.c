@@ -212,6 +212,61 @@ static void nobody_is_gone(void **state)
 	perf_event_close(&e);
 }
 
+static enum perf_doing doing_at(const struct ring *r, uint64_t when,
+				uint64_t *since)
+{
+	return perf_records_at(r->bytes, RING, r->head, when, since);
+}
+
+static void switches_tell_of_the_past(void **state)
+{
+	struct ring r = { .head = 0 };
+	uint64_t since = 0;
+
+	(void)state;
+	assert_int_equal(doing_at(&r, 5, &since), PERF_UNKNOWN);
+	put_switch(&r, false, false, 10);
+	put_sample(&r, 19, 0x1000);
+	put_switch(&r, true, true, 20);
+	put_switch(&r, false, false, 30);
+	put_sample(&r, 39, 0x1000);
+	put_switch(&r, true, false, 40);
+	assert_int_equal(doing_at(&r, 9, &since), PERF_UNKNOWN);
+	assert_int_equal(doing_at(&r, 10, &since), PERF_ON_CPU);
+	assert_int_equal(doing_at(&r, 29, &since), PERF_READY);
+	assert_int_equal(since, 20);
+	assert_int_equal(doing_at(&r, 39, &since), PERF_ON_CPU);
+	assert_int_equal(since, 30);
+	assert_int_equal(doing_at(&r, 1000, &since), PERF_ASLEEP);
+	assert_int_equal(since, 40);
+}
+
+/* What was written over is not known, whatever stands there now. */
+static void the_past_has_an_end(void **state)
+{
+	struct ring r = { .head = 0 };
+	uint64_t since = 0, oldest = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 1000; i++)
+		put_switch(&r, i & 1, false, i);
+	assert_int_equal(doing_at(&r, 2, &since), PERF_UNKNOWN);
+	for (uint64_t i = 1000; i && !oldest; i--)
+		if (doing_at(&r, i, &since) == PERF_UNKNOWN)
+			oldest = i + 1;
+	assert_true(oldest > 1000 - RING / 24 && oldest < 1000);
+	for (uint64_t i = oldest; i <= 1000; i++) {
+		assert_int_equal(doing_at(&r, i, &since),
+				 i & 1 ? PERF_ASLEEP : PERF_ON_CPU);
+		assert_int_equal(since, i);
+	}
+	/* Sizes that lie. */
+	memset(r.bytes, 0xff, RING);
+	assert_int_equal(doing_at(&r, 1000, &since), PERF_UNKNOWN);
+	memset(r.bytes, 0, RING);
+	assert_int_equal(doing_at(&r, 1000, &since), PERF_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +274,8 @@ int main(void)
 		cmocka_unit_test(old_registers_do_not_count),
 		cmocka_unit_test(records_wrap),
 		cmocka_unit_test(sizes_that_lie_are_left),
+		cmocka_unit_test(switches_tell_of_the_past),
+		cmocka_unit_test(the_past_has_an_end),
 		cmocka_unit_test(riding_finds_registers),
 		cmocka_unit_test(nobody_is_gone),
 	};
