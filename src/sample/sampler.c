@@ -231,17 +231,21 @@ static bool has_thread(const struct target *t,
 	return false;
 }
 
-static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
+/* Look at all threads, unless each is to be visited anyway. `held`: the one we
+ * ride did not run meanwhile. */
+static int look(struct sampler *s, struct target *t, uint64_t now, bool *held)
 {
 	struct target_thread *ridden = ridden_thread(s, t);
-	bool held = false;
 	int status;
 
+	*held = false;
 	t->ridden = ridden;
 	t->burst.wanted = s->bursts;
+	choose_visits(s, t);
+	if (!ridden && target_visits_suffice(t, now))
+		return 0;
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
-	choose_visits(s, t);
 	status = target_look(t, now);
 	if (status < 0) {
 		if (status != -ERR_GONE)
@@ -250,14 +254,24 @@ static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
 	}
 	/* The look may have found the thread gone. */
 	if (ridden && has_thread(t, ridden))
-		held = rider_held(&s->rider, t, ridden);
+		*held = rider_held(&s->rider, t, ridden);
 	target_look_os(t, now);
+	return 0;
+}
+
+static int look_and_prove(struct sampler *s, struct target *t, uint64_t now)
+{
+	bool held;
+	int status = look(s, t, now, &held);
+
+	if (status < 0)
+		return status;
 	for (uint32_t i = 0; i < t->n_threads; i++) {
 		struct target_thread *thread = t->threads[i];
 
 		if (thread->good) {
 			thread->state = target_thread_state(t, thread);
-			prove_thread(s, t, thread, held && thread == ridden);
+			prove_thread(s, t, thread, held && thread == t->ridden);
 		}
 	}
 	return 0;

@@ -10,8 +10,9 @@
 #include "sample/clocks.h"
 #include "sample/lists.h"
 
-#define WHOLE_EVERY 500000u /* ns between looks at the lists */
-#define FOLLOWS	    2	    /* times the lists are followed in one look */
+#define WHOLE_EVERY 500000u  /* ns between looks at the lists */
+#define FOLLOWS	    2	     /* times the lists are followed in one look */
+#define VISITS_LAST 3500000u /* ns for which visits do without a look */
 #define GIL_SIZE    256u
 
 void target_new_over(struct target **out, struct memory *memory,
@@ -679,6 +680,23 @@ int target_visit(struct target *t, struct target_thread *thread)
 	if (status == -ERR_GONE)
 		find_core(t, thread);
 	return status < 0 ? status : target_take_visit(t, thread, &visit);
+}
+
+/* Whether the last sample of a thread was taken on its core. */
+static bool was_visited(const struct target_thread *thread)
+{
+	return thread->to_visit && thread->good && thread->os_state == 'R' &&
+	       thread->state & STATE_RIDDEN;
+}
+
+bool target_visits_suffice(const struct target *t, uint64_t now)
+{
+	if (!t->n_threads || now - t->last_whole >= VISITS_LAST)
+		return false;
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (!was_visited(t->threads[i]))
+			return false;
+	return true;
 }
 
 int target_visit_native(struct target *t, struct target_thread *thread,

@@ -158,6 +158,10 @@ int target_look_thread(struct target *t, struct target_thread *thread);
  * not there (the core is then known anew), -ERR_LIMIT when the stack is too
  * deep, -ERR_UNREADABLE, or -ERR_PERMISSION when that cannot be done here. */
 int target_visit(struct target *t, struct target_thread *thread);
+/* Whether each thread was visited the last time and is to be again, and the
+ * lists were looked at a moment ago. A visit brings all that a look would, or
+ * finds that the thread is not there. */
+bool target_visits_suffice(const struct target *t, uint64_t now);
 /* The same of a thread's native side, with Python's of the same moment; thread
  * NULL: it has none. */
 int target_visit_native(struct target *t, struct target_thread *thread,

@@ -130,7 +130,8 @@ static struct visit visit_to(pid_t tid, int core)
 			       .tid = tid,
 			       .core = core,
 			       .head = (uintptr_t)&head,
-			       .fields = { 0, (uintptr_t)&field } };
+			       .fields = { 0, (uintptr_t)&field, 0,
+					   (uintptr_t)&field } };
 
 	assert_true(visit_namespace(child, &visit.namespace_device,
 				    &visit.namespace_inode));
@@ -173,6 +174,7 @@ static void test_list_is_taken(void **state)
 	memcpy(&copy, visit.head_copy, sizeof(copy));
 	assert_int_equal(copy.magic, 77);
 	assert_int_equal(visit.values[1], FIELD);
+	assert_int_equal(visit.values[3], FIELD);
 	assert_true(visit.whole);
 	check_items(&visit, ITEMS);
 	visitor_free(v);

@@ -237,6 +237,35 @@ static void test_stack_that_stays_is_read_once(void **state)
 	end(&s);
 }
 
+/* A look in front of visits is left out for a moment, and only while each
+ * thread is met where it was. */
+static void test_visits_do_without_looks(void **state)
+{
+	struct target_thread *t;
+	struct scene s;
+
+	(void)state;
+	begin(&s, &layout_3_15);
+	assert_false(target_visits_suffice(s.target, 0));
+	take(&s);
+	t = s.target->threads[0];
+	assert_false(target_visits_suffice(s.target, s.now));
+	t->to_visit = true;
+	t->os_state = 'R';
+	t->state |= STATE_RIDDEN;
+	assert_true(target_visits_suffice(s.target, s.now + MILLISECOND));
+	assert_false(target_visits_suffice(s.target, s.now + 10 * MILLISECOND));
+	t->os_state = 'S';
+	assert_false(target_visits_suffice(s.target, s.now));
+	t->os_state = 'R';
+	t->state &= ~(uint32_t)STATE_RIDDEN;
+	assert_false(target_visits_suffice(s.target, s.now));
+	t->state |= STATE_RIDDEN;
+	t->good = false;
+	assert_false(target_visits_suffice(s.target, s.now));
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_lost_threads_are_counted),
 		cmocka_unit_test(test_process_at_rest_is_not_read),
 		cmocka_unit_test(test_stack_that_stays_is_read_once),
+		cmocka_unit_test(test_visits_do_without_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
