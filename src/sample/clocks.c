@@ -332,6 +332,13 @@ static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
 	return &track->rows[track->next ? track->next - 1 : 0];
 }
 
+/* Whether the tick at the end found it asleep. */
+static bool sleeps(const struct native_thread *thread)
+{
+	return thread->standing && !thread->running && thread->has_picture &&
+	       thread->pictured == thread->head;
+}
+
 /* What a thread did that its clock did not see: it slept, from before the
  * window or to its end; or it was others' turn, and then it stands where it
  * was. */
@@ -343,8 +350,7 @@ static bool find_absent(const struct clock_window *w,
 	uint64_t since = 0;
 	enum perf_doing doing = perf_event_at(&thread->event, at, &since);
 
-	if (doing == PERF_ASLEEP && native_is_settled(thread) &&
-	    thread->left == since) {
+	if (doing == PERF_ASLEEP && sleeps(thread) && thread->left == since) {
 		row->node = track->node;
 		row->state = track->state;
 		return track->seen;

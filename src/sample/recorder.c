@@ -363,7 +363,8 @@ static void see_thread(struct recorder *r, struct target *t,
 	uint32_t node;
 
 	thread->seen = false;
-	if (!thread->good || !passes(r, thread->state) || thread->left_out)
+	if (!thread->good || !passes(r, thread->state) || thread->left_out ||
+	    target_thread_is_left(thread))
 		return;
 	/* A thread without a frame that never had one is still starting. */
 	if (thread->record == ID_NONE && !thread->stack.n_frames &&
@@ -516,8 +517,11 @@ static bool start_window(struct recorder *r, const struct clock_window *w)
 static void count_row(struct sampler_counts *c, const struct native_thread *n,
 		      uint32_t state)
 {
+	bool clocked = n->python && state & STATE_ON_CPU;
+
 	c->samples++;
-	c->visited += n->python && state & STATE_ON_CPU;
+	c->visited += clocked;
+	c->clocked += clocked;
 	c->ridden += !!(state & STATE_RIDDEN);
 	sampler_count_native(c, state);
 }
@@ -677,6 +681,7 @@ static void update_info(struct recorder *r)
 	i->retried = c->retried;
 	i->ridden = c->ridden;
 	i->visited = c->visited;
+	i->clocked = c->clocked;
 	i->native = c->native;
 	i->broken = c->broken;
 	i->unmerged = c->unmerged;

@@ -183,6 +183,8 @@ void sampler_prove(struct sampler *s, struct target *t,
 static void count_thread(struct sampler_counts *c,
 			 const struct target_thread *thread)
 {
+	if (target_thread_is_left(thread))
+		return;
 	if (!thread->good) {
 		c->lost++;
 		return;

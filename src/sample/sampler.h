@@ -9,7 +9,7 @@
 
 struct sampler_counts {
 	uint64_t samples, torn, unproven, unreadable, lost, retried, ridden;
-	uint64_t visited;
+	uint64_t visited, clocked;
 	uint64_t native, broken, unmerged;
 };
 

@@ -261,6 +261,11 @@ bool target_thread_may_run(const struct target_thread *thread)
 	return thread->os_state != 'S' || (thread->state & STATE_GIL);
 }
 
+bool target_thread_is_left(const struct target_thread *thread)
+{
+	return thread->tid && !thread->os_state && !thread->stack.n_frames;
+}
+
 /* A thread that has not run since it was read is not read again; one that runs
  * is caught or visited, and read later, by itself. */
 static bool is_left_alone(const struct target_thread *thread)

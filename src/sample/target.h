@@ -187,6 +187,10 @@ void target_thread_free(struct target_thread *thread);
 /* Whether, by the last look, the thread may have run since. */
 bool target_thread_may_run(const struct target_thread *thread);
 
+/* Whether the thread has ended and only its state is left: 3.15 keeps that for
+ * a while. */
+bool target_thread_is_left(const struct target_thread *thread);
+
 /* The state of a thread as its stack and the kernel say. */
 uint32_t target_thread_state(const struct target *t,
 			     const struct target_thread *thread);

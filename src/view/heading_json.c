@@ -85,6 +85,7 @@ static void add_recording(struct json *j, const struct view_request *r)
 	json_int(j, "retried", (int64_t)info->retried);
 	json_int(j, "ridden", (int64_t)info->ridden);
 	json_int(j, "visited", (int64_t)info->visited);
+	json_int(j, "clocked", (int64_t)info->clocked);
 	json_string(j, "registers",
 		    register_names[info->registers <= REGISTERS_STOP
 					   ? info->registers

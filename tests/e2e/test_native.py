@@ -189,6 +189,41 @@ def test_python_that_c_calls_by_waking_up(python, native, attach, how):
     assert not recording.info()["visited"]
 
 
+@EVERY_VERSION
+def test_threads_left_to_their_clocks(python, native, attach):
+    """A thread that runs on is taken by its own clock, most of the time."""
+    recording = attach("-n", "-d", "1s", native(python, "native_callback").pid)
+    check_turns(recording)
+    info = recording.info()
+    assert info["clocked"] > 0.5 * info["samples"] or not VISITS
+    assert info["visited"] >= info["clocked"]
+    assert info["ticks"] + info["missed"] > 0.9 * info["duration"] / info["period"]
+
+
+@SOME
+@pytest.mark.parametrize("work, rest", [(0.3, 0.3), (0.1, 0.005)])
+def test_sleeps_between_clocks(python, start, attach, work, rest):
+    """Long sleeps are taken whole. Short ones are lost where a clock was waited
+    for, which must not go on."""
+    recording = attach("-n", "-d", "2.4s", start(python, "naps.py", work, rest).pid)
+    found, info = recording.shares(), recording.info()
+    lost = info["lost"] / (info["samples"] + info["lost"])
+    assert abs(found["sleeps"]["share"] - rest / (work + rest)) < 0.02 + rest
+    assert found["computes"]["share"] + found["sleeps"]["share"] > 0.97
+    assert lost < 0.02
+    if VISITS and rest > 0.1:
+        assert info["clocked"]
+
+
+@SOME
+def test_threads_that_come_between_clocks(python, start, attach):
+    """A thread that is born while others are left to their clocks is found."""
+    recording = attach("-n", "-d", "1.5s", start(python, "newcomers.py", 30).pid)
+    names = [thread["name"] for thread in recording.threads()]
+    assert names.count("newcomer") > 3, names
+    check_rates(recording)
+
+
 @SOME
 def test_stacks_that_are_copied_in_part(python, start, attach):
     """More of a C stack than is copied at once: a sort takes 4 KB of it."""

@@ -10,12 +10,12 @@ static void print_info(const struct recording_info *i)
 	printf("info %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	       " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	       " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %d %s|%s|%s|%s %" PRIu64
-	       " %" PRIu64 " %" PRIu64 " %u %" PRIu64 "\n",
+	       " %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64 "\n",
 	       i->wall_start, i->period, i->duration, i->ticks, i->missed,
 	       i->samples, i->torn, i->unproven, i->unreadable, i->lost,
 	       i->retried, i->ridden, i->recorder_cpu, i->filter, i->complete,
 	       i->version, i->host, i->command, i->note, i->native, i->broken,
-	       i->unmerged, i->registers, i->visited);
+	       i->unmerged, i->registers, i->visited, i->clocked);
 }
 
 static void print_processes(const struct reader *r)

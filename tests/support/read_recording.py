@@ -107,7 +107,7 @@ class Recording:
         assert mark == b"\x89PYRO\r\n\x1a" and major == 1
         assert check == xxh32(data[:12])
         self.info = {tag: "" if tag in self.TEXTS else 0
-                     for tag in range(1, 25)}
+                     for tag in range(1, 26)}
         self.strings, self.processes, self.threads = [], [], []
         self.functions, self.frames, self.nodes = [], [], []
         self.markers, self.blocks, self.sources = [], [], {}
