@@ -69,12 +69,18 @@ void clocks_free(struct clocks *c)
 	free(c);
 }
 
+static void give_back(struct clock_track *track)
+{
+	if (track->clock >= 0)
+		visit_clocks_give_back(track->visits, track->clock);
+	track->clock = -1;
+}
+
 void clock_track_free(struct clock_track *track)
 {
 	if (!track)
 		return;
-	if (track->clock >= 0)
-		visit_clocks_give_back(track->visits, track->clock);
+	give_back(track);
 	free(track->rows);
 	free(track);
 }
@@ -219,6 +225,8 @@ static void plan_window(struct target *t)
 		struct native_thread *thread = t->native->threads[i];
 		struct clock_track *track = track_of(thread);
 
+		if (!track->ran)
+			give_back(track);
 		track->planned = true;
 		track->runs = false;
 		track->head = thread->head;

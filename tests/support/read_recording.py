@@ -313,7 +313,7 @@ class Recording:
         return times, runs
 
     def lines(self):
-        info = [self.info[tag] for tag in range(1, 25)]
+        info = [self.info[tag] for tag in range(1, 26)]
         info[2] = max([info[2]] + [b[0][-1] for b in self.blocks])
         info[14] = int(self.ended)
         yield "info %s %s %s" % (" ".join(map(str, info[:15])),
