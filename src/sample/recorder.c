@@ -14,8 +14,8 @@
 #include "record/writer.h"
 #include "sample/clocks.h"
 #include "sample/family.h"
-#include "sample/naming.h"
 #include "sample/sampler.h"
+#include "sample/scribe.h"
 #include "sample/symbolise.h"
 #include "sample/texts.h"
 
@@ -41,6 +41,7 @@ struct recorder {
 	uint32_t n_targets, targets_capacity, n_seen;
 	struct symbolise_targets seen;
 	uint64_t start, next, tick;
+	struct scribe scribe;
 	bool window; /* threads are left to their clocks next */
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
@@ -68,6 +69,10 @@ void recorder_new(struct recorder **out, int fd,
 		.command = options->command ? options->command : "",
 		.note = "",
 	};
+	r->scribe = (struct scribe){ .start = r->start,
+				     .filter = options->filter,
+				     .threads = options->threads,
+				     .n_threads = options->n_threads };
 	sampler_init(&r->sampler, options->ride, options->period);
 	if (options->native.source != REGISTERS_NONE) {
 		r->info.registers = options->native.source;
@@ -92,6 +97,7 @@ static int begin_writing(struct recorder *r, struct error *err)
 	status = writer_new(&r->writer, r->fd, &options, err);
 	if (status == 0)
 		writer_info(r->writer, &r->info);
+	r->scribe.writer = r->writer;
 	return status;
 }
 
@@ -275,174 +281,16 @@ static int take_care(struct recorder *r, uint64_t now, struct error *err)
 
 /* ---- samples ---- */
 
-static bool wanted_thread(const struct recorder *r, const char *name, pid_t tid)
-{
-	char number[16];
-
-	if (!r->options.n_threads)
-		return true;
-	snprintf(number, sizeof(number), "%d", (int)tid);
-	for (size_t i = 0; i < r->options.n_threads; i++)
-		if (text_matches(name, r->options.threads[i]) ||
-		    !strcmp(number, r->options.threads[i]))
-			return true;
-	return false;
-}
-
-/* Put a thread into the recording, or leave it out. One that --thread does not
- * want is left out for good only once its name is known. */
-static void introduce(struct recorder *r, struct target *t,
-		      struct target_thread *thread, uint64_t now)
-{
-	char name[THREAD_NAME_SIZE];
-	struct thread_info info = {
-		.process = t->record,
-		.tid = (uint32_t)thread->tid,
-		.start = now - r->start,
-		.name = name,
-		.interpreter = t->interpreters[thread->interpreter].number,
-		.main = thread->tid == t->pid,
-	};
-	struct native_thread *native;
-
-	if (!thread->named)
-		naming_update(t, now, true);
-	naming_best(t, thread, name);
-	if (!wanted_thread(r, name, thread->tid)) {
-		thread->left_out = thread->named;
-		return;
-	}
-	native = t->native ? native_find(t->native, thread->tid) : NULL;
-	if (native && native->record != ID_NONE) {
-		thread->record = native->record;
-		writer_thread_name(r->writer, thread->record, name);
-		return;
-	}
-	thread->record = writer_thread(r->writer, &info);
-	if (native)
-		native->record = thread->record;
-}
-
-/* A thread that Python does not know. */
-static void introduce_native(struct recorder *r, struct target *t,
-			     struct native_thread *thread, uint64_t now)
-{
-	char name[32];
-	struct thread_info info = {
-		.process = t->record,
-		.tid = (uint32_t)thread->tid,
-		.start = now - r->start,
-		.name = name,
-		.main = thread->tid == t->pid,
-	};
-
-	os_thread_name(t->pid, thread->tid, name);
-	thread->left_out = !wanted_thread(r, name, thread->tid);
-	if (!thread->left_out)
-		thread->record = writer_thread(r->writer, &info);
-}
-
-static bool passes(const struct recorder *r, uint32_t state)
-{
-	if ((r->options.filter & FILTER_CPU) && !(state & STATE_ON_CPU))
-		return false;
-	return !(r->options.filter & FILTER_GIL) || (state & STATE_GIL);
-}
-
-static bool has_native(const struct target_thread *thread)
-{
-	return thread->native && thread->native->good;
-}
-
-/* What is to be written of a thread. */
-static void see_thread(struct recorder *r, struct target *t,
-		       struct target_thread *thread, uint64_t now)
-{
-	uint64_t generation =
-		t->interpreters[thread->interpreter].code_generation;
-	uint32_t node;
-
-	thread->seen = false;
-	if (!thread->good || !passes(r, thread->state) || thread->left_out ||
-	    target_thread_is_left(thread))
-		return;
-	/* A thread without a frame that never had one is still starting. */
-	if (thread->record == ID_NONE && !thread->stack.n_frames &&
-	    !has_native(thread))
-		return;
-	if (thread->record == ID_NONE)
-		introduce(r, t, thread, now);
-	if (thread->record == ID_NONE)
-		return;
-	if (has_native(thread))
-		node = native_node(t->native, thread->native, &t->table,
-				   generation);
-	else
-		node = node_of_stack(&t->table, &thread->path, &thread->stack,
-				     generation);
-	thread->node = node;
-	thread->seen = true;
-	if (thread->native)
-		clocks_saw(thread->native, node, thread->state);
-}
-
-/* The same of one that Python does not know. */
-static void see_native(struct recorder *r, struct target *t,
-		       struct native_thread *thread, uint64_t now)
-{
-	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
-
-	thread->seen = false;
-	if (thread->python || !thread->good || thread->left_out ||
-	    !passes(r, state))
-		return;
-	if (thread->record == ID_NONE)
-		introduce_native(r, t, thread, now);
-	if (thread->record == ID_NONE)
-		return;
-	thread->seen = true;
-	clocks_saw(thread, native_node(t->native, thread, &t->table, 0), state);
-}
-
-static void see_target(struct recorder *r, struct target *t, uint64_t now)
-{
-	naming_update(t, now, false);
-	for (uint32_t i = 0; i < t->n_threads; i++)
-		see_thread(r, t, t->threads[i], now);
-	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
-		see_native(r, t, t->native->threads[i], now);
-}
-
-static void write_target(struct recorder *r, const struct target *t)
-{
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		const struct target_thread *thread = t->threads[i];
-
-		if (thread->seen)
-			writer_sample(r->writer, thread->record, thread->node,
-				      thread->state);
-	}
-	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
-		const struct native_thread *thread = t->native->threads[i];
-
-		if (thread->seen)
-			writer_sample(r->writer, thread->record, thread->node,
-				      thread->state |
-					      (thread->running ? STATE_ON_CPU
-							       : 0));
-	}
-}
-
 /* The further looks of a burst: each is a tick of its own. */
 static void take_burst(struct recorder *r, struct target *t)
 {
 	uint64_t when;
 
 	while (sampler_next(&r->sampler, t, &when)) {
-		see_target(r, t, when);
+		scribe_see(&r->scribe, t, when);
 		writer_tick(r->writer, when);
 		r->info.ticks++;
-		write_target(r, t);
+		scribe_write(&r->scribe, t);
 	}
 }
 
@@ -455,7 +303,7 @@ static void take_targets(struct recorder *r, uint64_t now)
 
 		t->status = sampler_take(&r->sampler, t, now);
 		if (t->status == 0)
-			see_target(r, t, now);
+			scribe_see(&r->scribe, t, now);
 	}
 }
 
@@ -468,7 +316,7 @@ static void write_targets(struct recorder *r)
 			continue;
 		}
 		if (r->targets[i]->status == 0) {
-			write_target(r, r->targets[i]);
+			scribe_write(&r->scribe, r->targets[i]);
 			take_burst(r, r->targets[i]);
 		}
 		i++;
@@ -514,41 +362,14 @@ static bool start_window(struct recorder *r, const struct clock_window *w)
 	return true;
 }
 
-static void count_row(struct sampler_counts *c, const struct native_thread *n,
-		      uint32_t state)
-{
-	bool clocked = n->python && state & STATE_ON_CPU;
-
-	c->samples++;
-	c->visited += clocked;
-	c->clocked += clocked;
-	c->ridden += !!(state & STATE_RIDDEN);
-	sampler_count_native(c, state);
-}
-
-static void write_window_tick(struct recorder *r, struct target *t,
-			      const struct clock_window *w, uint32_t tick)
-{
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
-		uint32_t node, state;
-
-		if (thread->record == ID_NONE ||
-		    !clocks_row(t, w, thread, tick, &node, &state))
-			continue;
-		count_row(&r->sampler.counts, thread, state);
-		if (passes(r, state))
-			writer_sample(r->writer, thread->record, node, state);
-	}
-}
-
 static void write_window(struct recorder *r, const struct clock_window *w)
 {
 	for (uint32_t tick = 1; tick <= w->ticks; tick++) {
 		writer_tick(r->writer, w->start + tick * w->period);
 		r->info.ticks++;
 		for (uint32_t i = 0; i < r->n_targets; i++)
-			write_window_tick(r, r->targets[i], w, tick);
+			scribe_write_window(&r->scribe, r->targets[i], w, tick,
+					    &r->sampler.counts);
 	}
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		r->sampler.counts.lost += clocks_learn(r->targets[i]);

@@ -1,0 +1,194 @@
+#include "sample/scribe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "sample/naming.h"
+
+static bool wanted_thread(const struct scribe *s, const char *name, pid_t tid)
+{
+	char number[16];
+
+	if (!s->n_threads)
+		return true;
+	snprintf(number, sizeof(number), "%d", (int)tid);
+	for (size_t i = 0; i < s->n_threads; i++)
+		if (text_matches(name, s->threads[i]) ||
+		    !strcmp(number, s->threads[i]))
+			return true;
+	return false;
+}
+
+/* Put a thread into the recording, or leave it out. One that --thread does not
+ * want is left out for good only once its name is known. */
+static void introduce(const struct scribe *s, struct target *t,
+		      struct target_thread *thread, uint64_t now)
+{
+	char name[THREAD_NAME_SIZE];
+	struct thread_info info = {
+		.process = t->record,
+		.tid = (uint32_t)thread->tid,
+		.start = now - s->start,
+		.name = name,
+		.interpreter = t->interpreters[thread->interpreter].number,
+		.main = thread->tid == t->pid,
+	};
+	struct native_thread *native;
+
+	if (!thread->named)
+		naming_update(t, now, true);
+	naming_best(t, thread, name);
+	if (!wanted_thread(s, name, thread->tid)) {
+		thread->left_out = thread->named;
+		return;
+	}
+	native = t->native ? native_find(t->native, thread->tid) : NULL;
+	if (native && native->record != ID_NONE) {
+		thread->record = native->record;
+		writer_thread_name(s->writer, thread->record, name);
+		return;
+	}
+	thread->record = writer_thread(s->writer, &info);
+	if (native)
+		native->record = thread->record;
+}
+
+/* A thread that Python does not know. */
+static void introduce_native(const struct scribe *s, struct target *t,
+			     struct native_thread *thread, uint64_t now)
+{
+	char name[32];
+	struct thread_info info = {
+		.process = t->record,
+		.tid = (uint32_t)thread->tid,
+		.start = now - s->start,
+		.name = name,
+		.main = thread->tid == t->pid,
+	};
+
+	os_thread_name(t->pid, thread->tid, name);
+	thread->left_out = !wanted_thread(s, name, thread->tid);
+	if (!thread->left_out)
+		thread->record = writer_thread(s->writer, &info);
+}
+
+static bool passes(const struct scribe *s, uint32_t state)
+{
+	if ((s->filter & FILTER_CPU) && !(state & STATE_ON_CPU))
+		return false;
+	return !(s->filter & FILTER_GIL) || (state & STATE_GIL);
+}
+
+static bool has_native(const struct target_thread *thread)
+{
+	return thread->native && thread->native->good;
+}
+
+/* What is to be written of a thread. */
+static void see_thread(const struct scribe *s, struct target *t,
+		       struct target_thread *thread, uint64_t now)
+{
+	uint64_t generation =
+		t->interpreters[thread->interpreter].code_generation;
+	uint32_t node;
+
+	thread->seen = false;
+	if (!thread->good || !passes(s, thread->state) || thread->left_out ||
+	    target_thread_is_left(thread))
+		return;
+	/* A thread without a frame that never had one is still starting. */
+	if (thread->record == ID_NONE && !thread->stack.n_frames &&
+	    !has_native(thread))
+		return;
+	if (thread->record == ID_NONE)
+		introduce(s, t, thread, now);
+	if (thread->record == ID_NONE)
+		return;
+	if (has_native(thread))
+		node = native_node(t->native, thread->native, &t->table,
+				   generation);
+	else
+		node = node_of_stack(&t->table, &thread->path, &thread->stack,
+				     generation);
+	thread->node = node;
+	thread->seen = true;
+	if (thread->native)
+		clocks_saw(thread->native, node, thread->state);
+}
+
+/* The same of one that Python does not know. */
+static void see_native(const struct scribe *s, struct target *t,
+		       struct native_thread *thread, uint64_t now)
+{
+	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
+
+	thread->seen = false;
+	if (thread->python || !thread->good || thread->left_out ||
+	    !passes(s, state))
+		return;
+	if (thread->record == ID_NONE)
+		introduce_native(s, t, thread, now);
+	if (thread->record == ID_NONE)
+		return;
+	thread->seen = true;
+	clocks_saw(thread, native_node(t->native, thread, &t->table, 0), state);
+}
+
+void scribe_see(const struct scribe *s, struct target *t, uint64_t now)
+{
+	naming_update(t, now, false);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		see_thread(s, t, t->threads[i], now);
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
+		see_native(s, t, t->native->threads[i], now);
+}
+
+void scribe_write(const struct scribe *s, const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		const struct target_thread *thread = t->threads[i];
+
+		if (thread->seen)
+			writer_sample(s->writer, thread->record, thread->node,
+				      thread->state);
+	}
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
+		const struct native_thread *thread = t->native->threads[i];
+
+		if (thread->seen)
+			writer_sample(s->writer, thread->record, thread->node,
+				      thread->state |
+					      (thread->running ? STATE_ON_CPU
+							       : 0));
+	}
+}
+
+static void count_row(struct sampler_counts *c, const struct native_thread *n,
+		      uint32_t state)
+{
+	bool clocked = n->python && state & STATE_ON_CPU;
+
+	c->samples++;
+	c->visited += clocked;
+	c->clocked += clocked;
+	c->ridden += !!(state & STATE_RIDDEN);
+	sampler_count_native(c, state);
+}
+
+void scribe_write_window(const struct scribe *s, struct target *t,
+			 const struct clock_window *w, uint32_t tick,
+			 struct sampler_counts *counts)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+		uint32_t node, state;
+
+		if (thread->record == ID_NONE ||
+		    !clocks_row(t, w, thread, tick, &node, &state))
+			continue;
+		count_row(counts, thread, state);
+		if (passes(s, state))
+			writer_sample(s->writer, thread->record, node, state);
+	}
+}
