@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "os/descriptors.h"
 #include "os/process.h"
 #include "record/writer.h"
