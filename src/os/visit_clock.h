@@ -39,7 +39,8 @@ int visit_clocks_take(struct visit_clocks *c, pid_t tid);
 void visit_clocks_give_back(struct visit_clocks *c, int clock);
 
 /* Forget what was taken and take, every `period` ns, what a visit is asked for:
- * its head, fields and stack_top. False when the thread has ended. */
+ * its head, fields and stack_top. The clock counts on from where it was
+ * stopped. False when the kernel will not. */
 bool visit_clocks_start(struct visit_clocks *c, int clock,
 			const struct visit *asked, uint64_t period);
 void visit_clocks_stop(struct visit_clocks *c, int clock);

@@ -455,11 +455,11 @@ enum visit_result visit_unpack(const struct visit_layout *layout,
 	const unsigned char *start = (const void *)record;
 
 	visit->n_items = visit->stack_size = 0;
+	visit->time = record->time;
 	if (!record->there)
 		return VISIT_AWAY;
 	if (record->head_error)
 		return VISIT_UNREADABLE;
-	visit->time = record->time;
 	visit->head_copy = start + VISIT_HEAD_AT;
 	memcpy(visit->values, record->values, sizeof(visit->values));
 	visit->items = start + layout->items_at;

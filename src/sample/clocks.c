@@ -10,15 +10,14 @@
 #define WINDOW	     64000000u /* ns */
 #define TICKS_MAX    64
 #define TICKS_FIRST  16
-#define TICKS_MIN    8
 #define PERIOD_MIN   200000u /* ns: the interrupts cost too much beyond */
 #define ROWS_MAX     (2 * TICKS_MAX)
 #define CLOCKS_MAX   64
 #define PATIENCE     16 /* ticks for which a thread must have been running */
 #define PATIENCE_MAX 16384
-#define TRUST	     8 /* windows without loss that make us less patient */
-
-#define LOSS 32 /* one row of so many may be lost */
+#define LOSS	     128  /* one row of so many may be lost */
+#define TRUST	     8	  /* windows without loss that make them longer */
+#define FORGET	     2048 /* ticks without loss that make us less patient */
 
 /* A count of freed code objects for Pythons that keep none: it says that all
  * stacks of a window are looked up at one moment. */
@@ -27,8 +26,9 @@
 struct clocks {
 	struct visit_clocks *visits; /* NULL: cannot be had */
 	uint32_t n;
-	uint32_t patience, trusted;
-	uint32_t ticks; /* of a window, at most */
+	uint32_t patience;
+	uint32_t trusted, quiet; /* windows, and ticks, without loss */
+	uint32_t ticks;		 /* of a window, at most */
 	uint64_t windows;
 	/* Of the last window. */
 	uint64_t epoch;
@@ -38,6 +38,7 @@ struct clocks {
 struct clock_row {
 	uint64_t time;
 	uint32_t node, state;
+	bool hole; /* the clock went off, and nothing came of it */
 };
 
 struct clock_track {
@@ -51,9 +52,12 @@ struct clock_track {
 
 	/* The window. */
 	bool planned;  /* it was there when it began */
-	bool runs;     /* and was left to its clock; else: */
+	bool runs;     /* and was left to its clock */
 	uint64_t head; /* as it began */
+	bool slept;    /* it began asleep, like this: */
+	uint64_t left;
 	uint32_t first_node, first_state;
+	bool full; /* there was no room for more rows */
 	struct target_thread *python;
 	struct clock_row *rows; /* ROWS_MAX */
 	uint32_t n_rows, next;	/* the next one to be written */
@@ -71,8 +75,9 @@ void clocks_free(struct clocks *c)
 
 static void give_back(struct clock_track *track)
 {
-	if (track->clock >= 0)
-		visit_clocks_give_back(track->visits, track->clock);
+	if (!track || track->clock < 0)
+		return;
+	visit_clocks_give_back(track->visits, track->clock);
 	track->clock = -1;
 }
 
@@ -94,41 +99,48 @@ static struct clock_track *track_of(struct native_thread *thread)
 	return thread->track;
 }
 
-/* As many threads run on as there are cores, at most. */
 static struct clocks *clocks_of(struct target *t)
 {
-	struct visit_shape shape;
-	struct clocks *c = t->clocks;
-	struct sched_cores cores;
+	if (!t->clocks) {
+		t->clocks = xcalloc(1, sizeof(*t->clocks));
+		t->clocks->patience = PATIENCE;
+		t->clocks->ticks = TICKS_FIRST;
+	}
+	return t->clocks;
+}
 
-	if (c)
-		return c;
-	c = t->clocks = xcalloc(1, sizeof(*c));
-	c->patience = PATIENCE;
-	c->ticks = TICKS_FIRST;
-	sched_permitted(&cores);
-	c->n = (uint32_t)CPU_COUNT(&cores.set);
-	if (c->n > CLOCKS_MAX)
-		c->n = CLOCKS_MAX;
+/* Clocks take much memory, so there are no more than run at a time. */
+static bool has_clocks(struct target *t, uint32_t n)
+{
+	struct clocks *c = t->clocks;
+	struct visit_shape shape;
+
+	if (c->n >= n || n > CLOCKS_MAX)
+		return c->visits && n <= CLOCKS_MAX;
+	native_bury(t->native);
+	for (uint32_t i = 0; i < t->native->n_threads; i++)
+		give_back(t->native->threads[i]->track);
+	visit_clocks_free(c->visits);
+	c->visits = NULL;
+	c->n = n;
 	stack_shape(&t->threads[0]->stack, &shape);
 	shape.registers = true;
-	visit_clocks_new(&c->visits, &shape, c->n, NULL);
-	return c;
+	visit_clocks_new(&c->visits, &shape, n, NULL);
+	return c->visits;
 }
 
 /* ---- when ---- */
 
 bool clocks_suit(uint64_t period)
 {
-	return period >= PERIOD_MIN && period <= WINDOW / TICKS_MIN;
+	return period >= PERIOD_MIN && period <= WINDOW / CLOCKS_LEAST;
 }
 
 uint32_t clocks_ticks(const struct target *t, uint64_t period)
 {
 	uint64_t n = WINDOW / period;
-	uint32_t most = t->clocks ? t->clocks->ticks : TICKS_MAX;
 
-	return n < most ? (uint32_t)n : most;
+	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -156,7 +168,7 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 
 	if (!t->native || !has_all_pictures(t))
 		return CLOCKS_NOT;
-	patience = t->clocks ? t->clocks->patience : PATIENCE;
+	patience = clocks_of(t)->patience;
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 		struct clock_track *track = track_of(thread);
@@ -172,8 +184,7 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 		return CLOCKS_NOT;
 	if (!running)
 		return CLOCKS_IDLE;
-	return clocks_of(t)->visits && running <= t->clocks->n ? CLOCKS_RUN
-							       : CLOCKS_NOT;
+	return has_clocks(t, running) ? CLOCKS_RUN : CLOCKS_NOT;
 }
 
 /* ---- a window ---- */
@@ -219,6 +230,13 @@ static void stop_all(struct target *t)
 	}
 }
 
+/* Whether the last tick found it asleep. */
+static bool sleeps(const struct native_thread *thread)
+{
+	return thread->standing && !thread->running && thread->has_picture &&
+	       thread->pictured == thread->head;
+}
+
 static void plan_window(struct target *t)
 {
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
@@ -230,6 +248,9 @@ static void plan_window(struct target *t)
 		track->planned = true;
 		track->runs = false;
 		track->head = thread->head;
+		track->slept = track->seen && sleeps(thread);
+		track->left = thread->left;
+		track->full = false;
 		track->first_node = track->node;
 		track->first_state = track->state;
 		track->python = NULL;
@@ -239,11 +260,22 @@ static void plan_window(struct target *t)
 		t->threads[i]->native->track->python = t->threads[i];
 }
 
-/* A thread whose clock is not to be had is not asked again for long. */
-static void give_up(struct target *t)
+static void be_patient(struct target *t)
+{
+	struct clocks *c = t->clocks;
+
+	c->trusted = c->quiet = 0;
+	c->ticks = TICKS_FIRST;
+	c->patience *= 2;
+	if (c->patience > PATIENCE_MAX)
+		c->patience = PATIENCE_MAX;
+	for (uint32_t i = 0; i < t->native->n_threads; i++)
+		track_of(t->native->threads[i])->ran = 0;
+}
+
+void clocks_cancel(struct target *t)
 {
 	stop_all(t);
-	t->clocks->patience = PATIENCE_MAX;
 }
 
 bool clocks_start(struct target *t, const struct clock_window *w)
@@ -254,13 +286,14 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 
 		if (!thread->track->ran || start_clock(t, thread, w->period))
 			continue;
-		give_up(t);
+		/* It is not to be had: do not ask again for long. */
+		stop_all(t);
+		be_patient(t);
+		t->clocks->patience = PATIENCE_MAX;
 		return false;
 	}
-	if (t->clocks) {
-		t->clocks->epoch = t->table.epoch;
-		t->clocks->windows++;
-	}
+	t->clocks->epoch = t->table.epoch;
+	t->clocks->windows++;
 	return true;
 }
 
@@ -275,23 +308,26 @@ static uint64_t generation_of(const struct target *t,
 }
 
 static void add_row(struct target *t, struct native_thread *thread,
-		    uint64_t time)
+		    const struct visit *visit, bool good)
 {
 	struct clock_track *track = thread->track;
 	const struct target_thread *python = track->python;
+	struct clock_row *row = &track->rows[track->n_rows];
 
-	if (track->n_rows == ROWS_MAX)
+	if (track->n_rows == ROWS_MAX) {
+		track->full = true;
 		return;
-	track->rows[track->n_rows++] = (struct clock_row){
-		.time = time,
-		.node = native_node(t->native, thread, &t->table,
-				    generation_of(t, python)),
-		.state = python ? python->state : thread->state | STATE_ON_CPU,
-	};
+	}
+	track->n_rows++;
+	*row = (struct clock_row){ .time = visit->time, .hole = !good };
+	if (!good)
+		return;
+	row->node = native_node(t->native, thread, &t->table,
+				generation_of(t, python));
+	row->state = python ? python->state : thread->state | STATE_ON_CPU;
 }
 
-/* Walk what the clock took. A stack that is not all there will be too large
- * again. */
+/* Walk what the clock took. */
 static void take_rows(struct target *t, struct native_thread *thread)
 {
 	struct clock_track *track = thread->track;
@@ -301,9 +337,23 @@ static void take_rows(struct target *t, struct native_thread *thread)
 
 	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
 				 &result)) {
-		if (result == VISIT_TAKEN &&
-		    catch_take_visit(t, track->python, thread, &visit))
-			add_row(t, thread, visit.time);
+		bool good = result == VISIT_TAKEN &&
+			    catch_take_visit(t, track->python, thread, &visit);
+
+		add_row(t, thread, &visit, good);
+	}
+	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
+}
+
+/* Another code object has been found where one was: the rows before have the
+ * name of one of the two, and nobody knows which. */
+static void void_rows(struct target *t)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct clock_track *track = t->native->threads[i]->track;
+
+		for (uint32_t k = 0; track->runs && k < track->n_rows; k++)
+			track->rows[k].hole = true;
 	}
 }
 
@@ -316,6 +366,8 @@ void clocks_stop(struct target *t)
 		if (thread->track->runs)
 			take_rows(t, thread);
 	}
+	if (t->clocks->epoch != t->table.epoch)
+		void_rows(t);
 }
 
 void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state)
@@ -327,7 +379,23 @@ void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state)
 	track->state = state;
 }
 
+void clocks_saw_nothing(struct native_thread *thread)
+{
+	track_of(thread)->seen = false;
+}
+
 /* ---- what is known of a tick ---- */
+
+enum found {
+	FOUND,
+	FOUND_LOST,
+	FOUND_NOBODY, /* there is no such thread any more */
+};
+
+static enum found lost_unless(bool found)
+{
+	return found ? FOUND : FOUND_LOST;
+}
 
 /* The last row up to a moment; if there is none, the first. */
 static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
@@ -340,98 +408,103 @@ static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
 	return &track->rows[track->next ? track->next - 1 : 0];
 }
 
-/* Whether the tick at the end found it asleep. */
-static bool sleeps(const struct native_thread *thread)
-{
-	return thread->standing && !thread->running && thread->has_picture &&
-	       thread->pictured == thread->head;
-}
-
 /* What a thread did that its clock did not see: it slept, from before the
  * window or to its end; or it was others' turn, and then it stands where it
- * was. */
-static bool find_absent(const struct clock_window *w,
-			const struct native_thread *thread, uint64_t at,
-			struct clock_row *row)
+ * was. The kernel does not tell of a thread's last switch. */
+static enum found find_absent(const struct target *t,
+			      const struct native_thread *thread, uint64_t at,
+			      struct clock_row *row)
 {
 	const struct clock_track *track = thread->track;
 	uint64_t since = 0;
-	enum perf_doing doing = perf_event_at(&thread->event, at, &since);
+	enum perf_doing doing;
 
+	if (thread->ended || t->status == -ERR_GONE)
+		return FOUND_NOBODY;
+	doing = perf_event_at(&thread->event, at, &since);
 	if (doing == PERF_ASLEEP && sleeps(thread) && thread->left == since) {
 		row->node = track->node;
 		row->state = track->state;
-		return track->seen;
+		return lost_unless(track->seen);
 	}
-	if (doing == PERF_ASLEEP && since <= w->start) {
+	if (doing == PERF_ASLEEP && track->slept && track->left == since) {
 		row->node = track->first_node;
 		row->state = track->first_state;
-		return track->seen;
+		return FOUND;
 	}
-	return row->time && (doing == PERF_ON_CPU || doing == PERF_READY);
+	return lost_unless(row->time && !row->hole && !track->full &&
+			   (doing == PERF_ON_CPU || doing == PERF_READY));
 }
 
-static bool find_row(const struct clock_window *w, struct native_thread *thread,
-		     uint64_t at, struct clock_row *row)
+static enum found find_row(const struct target *t, const struct clock_window *w,
+			   struct native_thread *thread, uint64_t at,
+			   struct clock_row *row)
 {
 	struct clock_track *track = thread->track;
 	const struct clock_row *last;
 
+	if (!track->runs && thread->ended)
+		return FOUND_NOBODY;
 	if (!track->runs) {
 		row->node = track->node;
 		row->state = track->state;
-		return track->seen && thread->head == track->head;
+		return lost_unless(track->seen && sleeps(thread) &&
+				   thread->head == track->head);
 	}
 	last = row_at(track, at);
 	if (last)
 		*row = *last;
 	if (last && row->time <= at && row->time + w->period * 3 / 2 > at)
-		return true;
-	return find_absent(w, thread, at, row);
+		return lost_unless(!row->hole);
+	return find_absent(t, thread, at, row);
 }
 
-/* A clock's k-th visit is due k periods after it was started, shortly after the
- * window was. */
+/* A clock goes off once in a period, at any moment of it: what it took last
+ * before the middle of the tick is at most a period old. */
 bool clocks_row(struct target *t, const struct clock_window *w,
 		struct native_thread *thread, uint32_t tick, uint32_t *node,
 		uint32_t *state)
 {
 	uint64_t at = w->start + tick * w->period + w->period / 2;
 	struct clock_row row = { 0 };
+	enum found found;
 
 	if (!thread->track || !thread->track->planned)
 		return false; /* it was born since */
-	t->clocks->rows++;
-	if (!find_row(w, thread, at, &row)) {
-		t->clocks->lost++;
-		return false;
-	}
+	found = find_row(t, w, thread, at, &row);
+	t->clocks->rows += found != FOUND_NOBODY;
+	t->clocks->lost += found == FOUND_LOST;
 	*node = row.node;
 	*state = row.state;
-	return true;
+	return found == FOUND;
 }
 
-static void be_patient(struct target *t)
+/* All went well: wait for less, after some time, and for longer. */
+static void trust(struct clocks *c, uint32_t ticks)
 {
-	struct clocks *c = t->clocks;
-
+	c->quiet += ticks;
+	if (c->quiet >= FORGET) {
+		c->quiet = 0;
+		if (c->patience > PATIENCE)
+			c->patience /= 2;
+	}
+	if (++c->trusted < TRUST)
+		return;
 	c->trusted = 0;
-	c->ticks = TICKS_FIRST;
-	c->patience *= 2;
-	if (c->patience > PATIENCE_MAX)
-		c->patience = PATIENCE_MAX;
-	for (uint32_t i = 0; i < t->native->n_threads; i++)
-		track_of(t->native->threads[i])->ran = 0;
-}
-
-/* All went well for some time: wait for less, and for longer. */
-static void trust(struct clocks *c)
-{
-	c->trusted = 0;
-	if (c->patience > PATIENCE)
-		c->patience /= 2;
 	if (c->ticks < TICKS_MAX)
 		c->ticks *= 2;
+}
+
+/* A window that is too long for the room of a clock. */
+static bool was_full(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		const struct clock_track *track = t->native->threads[i]->track;
+
+		if (track && track->planned && track->runs && track->full)
+			return true;
+	}
+	return false;
 }
 
 static bool has_newcomers(const struct target *t)
@@ -443,20 +516,17 @@ static bool has_newcomers(const struct target *t)
 	return false;
 }
 
-uint32_t clocks_learn(struct target *t)
+uint32_t clocks_learn(struct target *t, const struct clock_window *w)
 {
 	struct clocks *c = t->clocks;
-	uint32_t lost;
+	uint32_t lost = c->lost;
 
-	if (!c)
-		return 0;
-	lost = c->lost;
 	if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
-	    has_newcomers(t)) {
+	    has_newcomers(t) || was_full(t))
 		be_patient(t);
-	} else if (++c->trusted == TRUST) {
-		trust(c);
-	}
+	else
+		trust(c, w->ticks);
 	c->rows = c->lost = 0;
+	native_bury(t->native);
 	return lost;
 }

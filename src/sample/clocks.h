@@ -16,7 +16,8 @@
  *                         moment to the end, from then on what the tick at the
  *                         end finds;
  *   a thread that slept   what it slept in, if it has not run meanwhile;
- *   anything else         nothing: such samples count as lost.
+ *   anything else         nothing: such samples count as lost. So do those
+ *                         whose stack could not be taken.
  *
  * Windows are short at first, since the names of code that was not met before
  * are read at their end, if the process is still there; as all goes well they
@@ -26,7 +27,7 @@
  * next one wants threads that have been running for twice as long. So a program
  * that keeps changing is taken tick by tick, as always.
  *
- * A clock counts CPU time, is begun anew at each window, and every few windows
+ * A clock counts CPU time, stands still while we look, and every few windows
  * gets a period that differs by up to a sixteenth: no program keeps step with
  * it. */
 #ifndef PYROMETER_SAMPLE_CLOCKS_H
@@ -42,6 +43,8 @@ struct clock_track;
 
 void clocks_free(struct clocks *c);		  /* NULL-safe */
 void clock_track_free(struct clock_track *track); /* NULL-safe */
+
+#define CLOCKS_LEAST 8 /* ticks that make a window */
 
 /* Whether windows are worth it, with ticks of that period. */
 bool clocks_suit(uint64_t period);
@@ -68,19 +71,24 @@ struct clock_window {
 uint32_t clocks_close(struct clock_window *w, uint64_t now);
 
 /* Begin a window of a target in that state, and end it. False when it cannot be
- * begun; then no clock runs. */
+ * begun; then no clock runs. A window that others could not begin is
+ * cancelled. */
 bool clocks_start(struct target *t, const struct clock_window *w);
+void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
 
-/* What was written of a thread at the last tick that was taken. */
+/* What the last tick that was taken found of a thread; the node may be ID_NONE
+ * if a thread in that state is not to be written. */
 void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state);
+void clocks_saw_nothing(struct native_thread *thread);
 
 /* After the tick at the window's end: what the thread did at one of its ticks,
- * 1 to w->ticks, in order. False when it is not known, which counts. */
+ * 1 to w->ticks, in order. False when there is nothing to write. */
 bool clocks_row(struct target *t, const struct clock_window *w,
 		struct native_thread *thread, uint32_t tick, uint32_t *node,
 		uint32_t *state);
-/* Then: learn from the window. Returns how many rows were not known. */
-uint32_t clocks_learn(struct target *t);
+/* Then: learn from the window, and forget threads that ended. Returns how many
+ * rows were not known. */
+uint32_t clocks_learn(struct target *t, const struct clock_window *w);
 
 #endif

@@ -159,6 +159,8 @@ void native_free(struct native *n)
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		thread_free(n->threads[i]);
 	free(n->threads);
+	native_bury(n);
+	free(n->dead);
 	map_release(&n->by_tid);
 	unwinder_free(n->unwinder);
 	python_eval_release(&n->eval);
@@ -294,9 +296,18 @@ static void drop_absent(struct native *n)
 			n->armed = NULL;
 		if (n->writer && t->record != ID_NONE)
 			writer_thread_end(n->writer, t->record, clock_now());
-		thread_free(t);
+		t->ended = true;
+		ALLOC_GROW(n->dead, n->n_dead + 1, n->dead_capacity);
+		n->dead[n->n_dead++] = t;
 	}
 	n->n_threads = kept;
+}
+
+void native_bury(struct native *n)
+{
+	for (uint32_t i = 0; i < n->n_dead; i++)
+		thread_free(n->dead[i]);
+	n->n_dead = 0;
 }
 
 struct native_thread *native_find(const struct native *n, pid_t tid)
@@ -340,6 +351,7 @@ void native_list(struct native *n, uint64_t now, bool force)
 	count = process_threads(n->pid, &n->tids, &n->tids_capacity);
 	if (count < 0)
 		return;
+	native_bury(n);
 	for (uint32_t i = 0; i < n->n_threads; i++)
 		n->threads[i]->present = false;
 	for (int i = 0; i < count; i++) {

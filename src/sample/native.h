@@ -125,6 +125,8 @@ struct native {
 	struct native_kernel *kernel; /* NULL: without its frames */
 	struct native_thread **threads;
 	uint32_t n_threads, threads_capacity;
+	struct native_thread **dead; /* ended since native_bury() */
+	uint32_t n_dead, dead_capacity;
 	struct map by_tid;
 	uint64_t listed, counted; /* when the threads were, last */
 	uint64_t links;		  /* of the list of threads then */
@@ -175,6 +177,8 @@ struct native_thread *native_stand(struct native *n, pid_t tid,
  * Those that ended are told to the recording. */
 void native_list(struct native *n, uint64_t now, bool force);
 struct native_thread *native_find(const struct native *n, pid_t tid);
+/* Forget those that ended: nothing is to be written of them any more. */
+void native_bury(struct native *n);
 
 /* Look at a thread: does it run, where does it stand. No system call when it
  * has not run since the last look. */

@@ -151,6 +151,7 @@ static int add_target(struct recorder *r, struct target *t, struct error *err)
 		relative->record = t->record;
 	ALLOC_GROW(r->targets, r->n_targets + 1, r->targets_capacity);
 	r->targets[r->n_targets++] = t;
+	r->window = false;
 	r->n_seen++;
 	return 0;
 }
@@ -199,6 +200,7 @@ static void drop_target(struct recorder *r, uint32_t i)
 	writer_process_end(r->writer, t->record, clock_now(), -1);
 	target_free(t);
 	r->targets[i] = r->targets[--r->n_targets];
+	r->window = false;
 }
 
 /* A target that has ended. */
@@ -355,7 +357,7 @@ static bool start_window(struct recorder *r, const struct clock_window *w)
 		if (clocks_start(r->targets[i], w))
 			continue;
 		while (i--)
-			clocks_stop(r->targets[i]);
+			clocks_cancel(r->targets[i]);
 		return false;
 	}
 	return true;
@@ -371,48 +373,69 @@ static void write_window(struct recorder *r, const struct clock_window *w)
 					    &r->sampler.counts);
 	}
 	for (uint32_t i = 0; i < r->n_targets; i++)
-		r->sampler.counts.lost += clocks_learn(r->targets[i]);
+		r->sampler.counts.lost += clocks_learn(r->targets[i], w);
+}
+
+/* How long may nobody be awake? Children are to be found in time, and the end
+ * is to be kept. */
+static uint64_t window_length(const struct recorder *r, uint64_t now)
+{
+	uint64_t length = UINT64_MAX, end = r->start + r->options.duration;
+
+	if (r->family.count > r->n_targets)
+		return 0;
+	if (r->options.subprocesses)
+		length = CARE_CHILDREN;
+	if (r->options.duration && end < now + length)
+		length = end > now ? end - now : 0;
+	return length;
 }
 
 /* The period differs by up to a sixteenth, and is changed now and then. */
 static struct clock_window next_window(struct recorder *r)
 {
-	uint64_t period = r->options.period, spread = period / 8;
+	uint64_t period = r->options.period, spread = period / 8, most;
 	struct clock_window w = {
 		.start = clock_now(),
 		.period = period - spread / 2 +
 			  map_hash(r->tick++ / 4, 1) % (spread + 1),
-		.ticks = UINT32_MAX,
 	};
 
+	most = window_length(r, w.start) / period;
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		uint32_t n = clocks_ticks(r->targets[i], period);
 
-		w.ticks = n < w.ticks ? n : w.ticks;
+		most = n < most ? n : most;
 	}
+	w.ticks = most < UINT32_MAX ? (uint32_t)most : 0;
 	return w;
 }
 
-/* Let a window pass, and take the tick at its end; when that is. */
-static uint64_t take_window(struct recorder *r)
+/* Let a window pass, and take the tick at its end. False when there was none.
+ */
+static bool take_window(struct recorder *r)
 {
 	struct clock_window w = next_window(r);
-	uint64_t end = w.start + w.ticks * w.period + w.period / 2, now;
+	uint64_t end = w.start + w.ticks * w.period + w.period / 2, closed, now;
 
-	if (!start_window(r, &w))
-		return clock_now();
+	r->window = false;
+	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w))
+		return false;
 	clock_sleep_until(end);
-	r->info.missed += clocks_close(&w, clock_now());
+	closed = clock_now();
+	r->info.missed += clocks_close(&w, closed);
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		clocks_stop(r->targets[i]);
 	now = clock_now();
+	r->info.missed += (now - closed) / r->options.period;
 	take_targets(r, now);
 	write_window(r, &w);
 	writer_tick(r->writer, now);
 	r->info.ticks++;
 	write_targets(r);
 	r->next = now + r->options.period;
-	return now;
+	r->window = window_is_due(r);
+	return true;
 }
 
 /* ---- time ---- */
@@ -565,9 +588,8 @@ static int loop(struct recorder *r, struct error *err)
 		status = take_care(r, now, err);
 		if (status < 0)
 			break;
-		if (r->window) {
-			now = take_window(r);
-			r->window = window_is_due(r);
+		if (r->window && take_window(r)) {
+			now = clock_now();
 		} else if (r->n_targets && rested(r)) {
 			now = clock_now();
 		} else if (r->n_targets) {

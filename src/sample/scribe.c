@@ -85,36 +85,59 @@ static bool has_native(const struct target_thread *thread)
 	return thread->native && thread->native->good;
 }
 
+static uint32_t node_of(struct target *t, struct target_thread *thread)
+{
+	uint64_t generation =
+		t->interpreters[thread->interpreter].code_generation;
+
+	if (has_native(thread))
+		return native_node(t->native, thread->native, &t->table,
+				   generation);
+	return node_of_stack(&t->table, &thread->path, &thread->stack,
+			     generation);
+}
+
+/* Whether there is something to be written of a thread. */
+static bool is_worth_writing(const struct scribe *s, struct target *t,
+			     struct target_thread *thread, uint64_t now)
+{
+	if (!thread->good || !passes(s, thread->state) || thread->left_out ||
+	    target_thread_is_left(thread))
+		return false;
+	/* A thread without a frame that never had one is still starting. */
+	if (thread->record == ID_NONE && !thread->stack.n_frames &&
+	    !has_native(thread))
+		return false;
+	if (thread->record == ID_NONE)
+		introduce(s, t, thread, now);
+	return thread->record != ID_NONE;
+}
+
+/* The native side is the same thread; what is not known of it now must not be
+ * taken for what was known before. */
+static void tell_native(const struct target_thread *thread)
+{
+	struct native_thread *native = thread->native;
+
+	native->left_out = thread->left_out;
+	if (native->record == ID_NONE)
+		native->record = thread->record;
+	if (thread->good)
+		clocks_saw(native, thread->seen ? thread->node : ID_NONE,
+			   thread->state);
+	else
+		clocks_saw_nothing(native);
+}
+
 /* What is to be written of a thread. */
 static void see_thread(const struct scribe *s, struct target *t,
 		       struct target_thread *thread, uint64_t now)
 {
-	uint64_t generation =
-		t->interpreters[thread->interpreter].code_generation;
-	uint32_t node;
-
-	thread->seen = false;
-	if (!thread->good || !passes(s, thread->state) || thread->left_out ||
-	    target_thread_is_left(thread))
-		return;
-	/* A thread without a frame that never had one is still starting. */
-	if (thread->record == ID_NONE && !thread->stack.n_frames &&
-	    !has_native(thread))
-		return;
-	if (thread->record == ID_NONE)
-		introduce(s, t, thread, now);
-	if (thread->record == ID_NONE)
-		return;
-	if (has_native(thread))
-		node = native_node(t->native, thread->native, &t->table,
-				   generation);
-	else
-		node = node_of_stack(&t->table, &thread->path, &thread->stack,
-				     generation);
-	thread->node = node;
-	thread->seen = true;
+	thread->seen = is_worth_writing(s, t, thread, now);
+	if (thread->seen)
+		thread->node = node_of(t, thread);
 	if (thread->native)
-		clocks_saw(thread->native, node, thread->state);
+		tell_native(thread);
 }
 
 /* The same of one that Python does not know. */
@@ -124,15 +147,19 @@ static void see_native(const struct scribe *s, struct target *t,
 	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
 
 	thread->seen = false;
-	if (thread->python || !thread->good || thread->left_out ||
-	    !passes(s, state))
+	if (thread->python || thread->left_out)
 		return;
-	if (thread->record == ID_NONE)
+	if (!thread->good) {
+		clocks_saw_nothing(thread);
+		return;
+	}
+	if (passes(s, state) && thread->record == ID_NONE)
 		introduce_native(s, t, thread, now);
-	if (thread->record == ID_NONE)
-		return;
-	thread->seen = true;
-	clocks_saw(thread, native_node(t->native, thread, &t->table, 0), state);
+	thread->seen = passes(s, state) && thread->record != ID_NONE;
+	clocks_saw(thread,
+		   thread->seen ? native_node(t->native, thread, &t->table, 0)
+				: ID_NONE,
+		   state);
 }
 
 void scribe_see(const struct scribe *s, struct target *t, uint64_t now)
@@ -176,19 +203,29 @@ static void count_row(struct sampler_counts *c, const struct native_thread *n,
 	sampler_count_native(c, state);
 }
 
+static void write_row(const struct scribe *s, struct target *t,
+		      struct native_thread *thread,
+		      const struct clock_window *w, uint32_t tick,
+		      struct sampler_counts *counts)
+{
+	uint32_t node, state;
+
+	if (thread->record == ID_NONE || thread->left_out ||
+	    !clocks_row(t, w, thread, tick, &node, &state))
+		return;
+	count_row(counts, thread, state);
+	if (passes(s, state))
+		writer_sample(s->writer, thread->record, node, state);
+}
+
 void scribe_write_window(const struct scribe *s, struct target *t,
 			 const struct clock_window *w, uint32_t tick,
 			 struct sampler_counts *counts)
 {
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
-		uint32_t node, state;
+	struct native *n = t->native;
 
-		if (thread->record == ID_NONE ||
-		    !clocks_row(t, w, thread, tick, &node, &state))
-			continue;
-		count_row(counts, thread, state);
-		if (passes(s, state))
-			writer_sample(s->writer, thread->record, node, state);
-	}
+	for (uint32_t i = 0; i < n->n_threads; i++)
+		write_row(s, t, n->threads[i], w, tick, counts);
+	for (uint32_t i = 0; i < n->n_dead; i++)
+		write_row(s, t, n->dead[i], w, tick, counts);
 }
