@@ -220,7 +220,7 @@ static bool start_clock(struct target *t, struct native_thread *thread,
 	return track->runs;
 }
 
-static void stop_all(struct target *t)
+void clocks_cancel(struct target *t)
 {
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct clock_track *track = t->native->threads[i]->track;
@@ -273,11 +273,6 @@ static void be_patient(struct target *t)
 		track_of(t->native->threads[i])->ran = 0;
 }
 
-void clocks_cancel(struct target *t)
-{
-	stop_all(t);
-}
-
 bool clocks_start(struct target *t, const struct clock_window *w)
 {
 	plan_window(t);
@@ -287,7 +282,7 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 		if (!thread->track->ran || start_clock(t, thread, w->period))
 			continue;
 		/* It is not to be had: do not ask again for long. */
-		stop_all(t);
+		clocks_cancel(t);
 		be_patient(t);
 		t->clocks->patience = PATIENCE_MAX;
 		return false;
@@ -359,7 +354,7 @@ static void void_rows(struct target *t)
 
 void clocks_stop(struct target *t)
 {
-	stop_all(t);
+	clocks_cancel(t);
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 
