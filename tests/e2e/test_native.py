@@ -205,7 +205,7 @@ def test_threads_left_to_their_clocks(python, native, attach):
 def test_sleeps_between_clocks(python, start, attach, work, rest):
     """Long sleeps are taken whole. Short ones are lost where a clock was waited
     for, which must not go on."""
-    recording = attach("-n", "-d", "2.4s", start(python, "naps.py", work, rest).pid)
+    recording = attach("-n", "-d", "2.4s", start(python, "rests.py", work, rest).pid)
     found, info = recording.shares(), recording.info()
     lost = info["lost"] / (info["samples"] + info["lost"])
     assert abs(found["sleeps"]["share"] - rest / (work + rest)) < 0.02 + rest
@@ -272,7 +272,7 @@ def test_code_that_is_used_again_between_clocks(python, start, attach):
 @ONE
 def test_one_works_and_one_sleeps(python, start, attach):
     """Two processes, of which only one has a clock."""
-    works, sleeps = start(python, "busy.py"), start(python, "naps.py", 0, 1000)
+    works, sleeps = start(python, "busy.py"), start(python, "rests.py", 0, 1000)
     recording = attach("-n", "-d", "1s", works.pid, sleeps.pid)
     info = recording.info()
     assert info["clocked"] or not VISITS

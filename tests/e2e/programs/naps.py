@@ -1,24 +1,35 @@
-"""Computes and sleeps in turns of so many seconds each."""
+"""For the seconds it is told: generators at work and short sleeps, in turns."""
+import random
 import sys
 import time
 
 
-def computes(seconds):
+def numbers(count):
+    for i in range(count):
+        yield i
+
+
+def evens(source):
+    for i in source:
+        if not i & 1:
+            yield i
+
+
+def nap():
+    time.sleep(random.uniform(0.001, 0.006))
+
+
+def work():
+    sum(evens(numbers(random.randrange(20000, 60000))))
+
+
+def main(seconds):
     until = time.time() + seconds
     while time.time() < until:
-        sum(range(2000))
+        work()
+        nap()
 
 
-def sleeps(seconds):
-    time.sleep(seconds)
-
-
-def main(work, rest):
-    print("ready")
-    sys.stdout.flush()
-    while True:
-        computes(work)
-        sleeps(rest)
-
-
-main(float(sys.argv[1]), float(sys.argv[2]))
+print("ready")
+sys.stdout.flush()
+main(float(sys.argv[1]))
