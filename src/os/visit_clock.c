@@ -211,3 +211,8 @@ uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock)
 {
 	return area_of(c, clock)->lost;
 }
+
+bool visit_clocks_roomy(const struct visit_clocks *c, int clock)
+{
+	return area_of(c, clock)->position <= VISIT_RECORDS_SIZE / 2;
+}

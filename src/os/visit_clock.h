@@ -50,7 +50,9 @@ void visit_clocks_stop(struct visit_clocks *c, int clock);
  * there is no more. */
 bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 		       struct visit *out, enum visit_result *result);
-/* How many there was no room for. */
+/* How many there was no room for, and whether there would have been room for
+ * twice as many as were taken. */
 uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock);
+bool visit_clocks_roomy(const struct visit_clocks *c, int clock);
 
 #endif

@@ -51,8 +51,8 @@ struct visit_area {
 	uint64_t count, lost;
 };
 
-#define VISIT_RECORDS_AT   128u		/* from the start of the area */
-#define VISIT_RECORDS_SIZE (512u << 10) /* where another record may begin */
+#define VISIT_RECORDS_AT   128u	      /* from the start of the area */
+#define VISIT_RECORDS_SIZE (1u << 20) /* where another record may begin */
 
 /* -ERR_UNSUPPORTED when the shape is none that can be followed. */
 int visit_layout_make(struct visit_layout *out, const struct visit_shape *shape,

@@ -474,23 +474,19 @@ bool clocks_row(struct target *t, const struct clock_window *w,
 	return found == FOUND;
 }
 
-/* All went well: wait for less, after some time, and for longer. */
-static void trust(struct clocks *c, uint32_t ticks)
+/* Whether windows may be longer, as far as the room of the clocks goes. */
+static bool is_roomy(const struct target *t)
 {
-	c->quiet += ticks;
-	if (c->quiet >= FORGET) {
-		c->quiet = 0;
-		if (c->patience > PATIENCE)
-			c->patience /= 2;
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		const struct clock_track *track = t->native->threads[i]->track;
+
+		if (track && track->planned && track->runs &&
+		    !visit_clocks_roomy(track->visits, track->clock))
+			return false;
 	}
-	if (++c->trusted < TRUST)
-		return;
-	c->trusted = 0;
-	if (c->ticks < TICKS_MAX)
-		c->ticks *= 2;
+	return true;
 }
 
-/* A window that is too long for the room of a clock. */
 static bool was_full(const struct target *t)
 {
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
@@ -500,6 +496,24 @@ static bool was_full(const struct target *t)
 			return true;
 	}
 	return false;
+}
+
+/* All went well: wait for less, after some time, and for longer. */
+static void trust(struct target *t, uint32_t ticks)
+{
+	struct clocks *c = t->clocks;
+
+	c->quiet += ticks;
+	if (c->quiet >= FORGET) {
+		c->quiet = 0;
+		if (c->patience > PATIENCE)
+			c->patience /= 2;
+	}
+	if (++c->trusted < TRUST)
+		return;
+	c->trusted = 0;
+	if (c->ticks < TICKS_MAX && is_roomy(t))
+		c->ticks *= 2;
 }
 
 static bool has_newcomers(const struct target *t)
@@ -516,11 +530,13 @@ uint32_t clocks_learn(struct target *t, const struct clock_window *w)
 	struct clocks *c = t->clocks;
 	uint32_t lost = c->lost;
 
-	if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
-	    has_newcomers(t) || was_full(t))
+	if (was_full(t) && c->ticks > CLOCKS_LEAST)
+		c->ticks /= 2;
+	else if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
+		 has_newcomers(t))
 		be_patient(t);
 	else
-		trust(c, w->ticks);
+		trust(t, w->ticks);
 	c->rows = c->lost = 0;
 	native_bury(t->native);
 	return lost;

@@ -359,6 +359,7 @@ static void test_clock_takes_visits(void **state)
 		check_marks(&got);
 	}
 	assert_int_equal(visit_clocks_lost(c, clock), 0);
+	assert_true(visit_clocks_roomy(c, clock));
 	/* It stands. */
 	before = at;
 	usleep(5000);
@@ -387,6 +388,7 @@ static void test_clock_counts_what_it_loses(void **state)
 		visit_clocks_stop(c, clock);
 	}
 	assert_true(visit_clocks_lost(c, clock) > 0);
+	assert_false(visit_clocks_roomy(c, clock));
 	for (; visit_clocks_next(c, clock, &at, &got, &result); found++)
 		check_items(&got, VISIT_ITEMS_MAX);
 	assert_true(found > 1);
