@@ -1,10 +1,13 @@
 """Fixtures: every Python that is here, its programs, and recordings of them."""
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from interpreters import INTERPRETERS, find
-from watch import Programs, Recording, Started, pyrometer
+from watch import PYROMETER, Programs, Recording, Started, pyrometer
 
 pytest_plugins = ["second_try"]
 
@@ -41,6 +44,18 @@ def programs():
     copies = Programs()
     yield copies
     copies.remove()
+
+
+@pytest.fixture
+def public():
+    """A folder with the program that everybody may use. It is not one of
+    pytest's: each that starts takes the folder above all of those away from
+    everybody again."""
+    with tempfile.TemporaryDirectory(prefix="pyrometer-public.") as name:
+        folder = Path(name)
+        shutil.copy(PYROMETER, folder / "pyrometer")
+        folder.chmod(0o777)
+        yield folder
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """What attach cannot do, and targets that lie: one clear line, nothing harmed."""
 import os
 import resource
-import shutil
 import subprocess
 import textwrap
 
 import pytest
 
-from watch import PYROMETER, Recording, pyrometer
+from watch import AS_ROOT, NOBODY, Recording, pyrometer
 
 SOME = pytest.mark.versions("3.8", "3.12", "3.15")
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 
 
 def refused(done, status, *words):
@@ -91,16 +88,12 @@ def is_kernel_thread(pid):
 
 @AS_ROOT
 @SOME
-def test_permission_denied(python, start, tmp_path):
+def test_permission_denied(python, start, public):
     program = start(python, "busy.py")
-    binary = shutil.copy(PYROMETER, tmp_path / "pyrometer")
-    os.chmod(tmp_path, 0o777)
-    for folder in tmp_path.parents[:-2]:
-        os.chmod(folder, 0o755)
-    done = subprocess.run([*NOBODY, binary, "attach", "-o", tmp_path / "new.pyro",
+    done = subprocess.run([*NOBODY, public / "pyrometer", "attach", "-o", public / "new.pyro",
                            str(program.pid)], capture_output=True, text=True)
     assert refused(done, 5, str(program.pid), "pyrometer doctor")
-    assert not (tmp_path / "new.pyro").exists()
+    assert not (public / "new.pyro").exists()
 
 
 HOLDER = """
@@ -119,19 +112,15 @@ int main(int argc, char **argv) {
 
 
 @AS_ROOT
-def test_python_that_was_replaced_while_it_runs(tmp_path):
+def test_python_that_was_replaced_while_it_runs(public):
     """As by an upgrade: its file is there for root only."""
-    binary = shutil.copy(PYROMETER, tmp_path / "pyrometer")
-    for folder in [tmp_path, *tmp_path.parents[:-2]]:
-        os.chmod(folder, 0o755)
-    os.chmod(tmp_path, 0o777)
-    (tmp_path / "libpython3.9.so").write_bytes(b"gone" * 1024)
-    subprocess.run(["cc", "-w", "-x", "c", "-", "-o", tmp_path / "holder"], input=HOLDER,
+    (public / "libpython3.9.so").write_bytes(b"gone" * 1024)
+    subprocess.run(["cc", "-w", "-x", "c", "-", "-o", public / "holder"], input=HOLDER,
                    text=True, check=True)
-    with subprocess.Popen([*NOBODY, tmp_path / "holder", tmp_path / "libpython3.9.so"],
+    with subprocess.Popen([*NOBODY, public / "holder", public / "libpython3.9.so"],
                           stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "ready\n"
-        dump, doctor = (subprocess.run([*NOBODY, binary, command, str(holder.pid)],
+        dump, doctor = (subprocess.run([*NOBODY, public / "pyrometer", command, str(holder.pid)],
                                        capture_output=True, text=True)
                         for command in ("dump", "doctor"))
         holder.kill()

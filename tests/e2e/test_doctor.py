@@ -3,27 +3,14 @@ import ctypes
 import json
 import os
 import platform
-import shutil
 import struct
 import subprocess
 
 import pytest
 
-from watch import PYROMETER, pyrometer
+from watch import AS_ROOT, NOBODY, PYROMETER, pyrometer
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 VERDICTS = {"fine", "lacking", "fatal"}
-
-
-@pytest.fixture(scope="module")
-def public(tmp_path_factory):
-    """The program where everybody may run it."""
-    folder = tmp_path_factory.mktemp("public")
-    binary = shutil.copy(PYROMETER, folder / "pyrometer")
-    for path in (folder, folder.parent, folder.parent.parent):
-        path.chmod(0o755)
-    return str(binary)
 
 
 def examine(*arguments, command=(PYROMETER,), **options):
@@ -67,7 +54,7 @@ def test_root_lacks_nothing_that_is_needed():
 
 @AS_ROOT
 def test_nobody(public):
-    status, told = examine(command=NOBODY + [public])
+    status, told = examine(command=[*NOBODY, public / "pyrometer"])
     others = by_name(told["machine"])["attaching to those of others"]
     assert status == 0 or "ptrace_scope" in json.dumps(told)
     assert others["verdict"] == "lacking"
@@ -101,7 +88,7 @@ def test_a_process(python, start):
 @pytest.mark.versions("3.8", "3.12", "3.15")
 def test_a_process_of_another_user(python, start, public):
     program = start(python, "sleeper.py")
-    status, told = examine(program.pid, command=NOBODY + [public])
+    status, told = examine(program.pid, command=[*NOBODY, public / "pyrometer"])
     found = findings_of(told)
     assert status == 5 and not told["processes"][0]["works"]
     assert found["Python"]["verdict"] == "fatal"
@@ -115,7 +102,7 @@ def test_a_process_of_ones_own(public):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.readline()
     try:
-        status, told = examine(process.pid, command=NOBODY + [public])
+        status, told = examine(process.pid, command=[*NOBODY, public / "pyrometer"])
         assert status == 0 or "ptrace_scope" in findings_of(told)["Python"]["fact"]
     finally:
         process.communicate()
@@ -129,7 +116,7 @@ def test_a_process_that_protects_itself(public):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.readline()
     try:
-        status, told = examine(process.pid, command=NOBODY + [public])
+        status, told = examine(process.pid, command=[*NOBODY, public / "pyrometer"])
         assert status == 5
         assert "protected" in findings_of(told)["Python"]["fact"] or \
             "ptrace_scope" in findings_of(told)["Python"]["fact"]
@@ -242,7 +229,7 @@ def test_ways_to_native_stacks(python, start):
 
 @AS_ROOT
 def test_nobody_and_perf_events(public):
-    _, told = examine(command=NOBODY + [public])
+    _, told = examine(command=[*NOBODY, public / "pyrometer"])
     machine = by_name(told["machine"])
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
         level = int(file.read())

@@ -2,17 +2,14 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import textwrap
 import time
 
 import pytest
 
-from watch import PYROMETER, pyrometer
+from watch import AS_ROOT, NOBODY, pyrometer
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 WIDE = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\x80-\x9f]")
 
@@ -254,13 +251,9 @@ def test_a_version_never_seen(tmp_path):
 
 @AS_ROOT
 @pytest.mark.versions("3.8", "3.12", "3.15")
-def test_permission_denied(python, start, tmp_path_factory):
+def test_permission_denied(python, start, public):
     program = start(python, "switches.py")
-    folder = tmp_path_factory.mktemp("open")
-    binary = shutil.copy(PYROMETER, folder / "pyrometer")
-    for path in (folder, folder.parent, folder.parent.parent):
-        path.chmod(0o755)
-    done = subprocess.run(NOBODY + [binary, "dump", str(program.pid)],
+    done = subprocess.run([*NOBODY, public / "pyrometer", "dump", str(program.pid)],
                           capture_output=True, text=True)
     assert refused(done, 5, str(program.pid), "permission", "doctor")
     assert program.process.poll() is None

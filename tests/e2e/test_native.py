@@ -13,7 +13,8 @@ from collections import Counter
 import pytest
 
 from interpreters import INTERPRETERS, ROOT
-from watch import PATIENCE, PYROMETER, VISITS, Recording, Started, pyrometer
+from watch import (AS_ROOT, NOBODY, PATIENCE, PYROMETER, VISITS, Recording, Started,
+                   pyrometer)
 
 sys.path[:0] = [str(ROOT / "bench")]
 from harness import extension  # noqa: E402
@@ -29,8 +30,6 @@ MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vect
              "_PyObject_CallFunctionVa.constprop.0", "_PyFunction_Vectorcall",
              "_PyObject_MakeTpCall", "_Py_VectorCallInstrumentation_StackRefSteal"}
 SETTLE = 0.3  # seconds; what is true of a program that has started
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 ONE = pytest.mark.versions("3.12")
 SOME_VERSIONS = ("2.7", "3.8", "3.12", "3.15")
 SOME = pytest.mark.versions(*SOME_VERSIONS)
@@ -473,17 +472,6 @@ def deny(tmp_path_factory):
     return lambda *words: [str(path / "deny"), *words, "--"]
 
 
-@pytest.fixture
-def everybodys(tmp_path):
-    """A copy of the program, and a folder, that nobody may use."""
-    folder = tmp_path / "everybody"
-    folder.mkdir()
-    for above in (folder, *folder.parents[:3]):
-        os.chmod(above, 0o755)
-    os.chmod(folder, 0o777)
-    return shutil.copy(PYROMETER, folder / "pyrometer"), folder
-
-
 def record_as(command, folder, *arguments):
     done = subprocess.run([*map(str, command), "attach", "-n", "-d", "1s", "-o",
                            f"{folder}/out.pyro", *map(str, arguments)],
@@ -497,7 +485,7 @@ def registers(recording):
 
 
 @AS_ROOT
-def test_nobody_with_perf_events_of_his_own(native, everybodys):
+def test_nobody_with_perf_events_of_his_own(native, public):
     """perf_event_paranoid 2, as most systems have it, or less."""
     python = next((one for one in INTERPRETERS if one.path.startswith("/usr/")), None)
     if not python:
@@ -506,9 +494,8 @@ def test_nobody_with_perf_events_of_his_own(native, everybodys):
         level = int(file.read())
     if level > 2:
         pytest.skip(f"perf_event_paranoid is {level} here")
-    binary, folder = everybodys
     program = native(python, "native_shares", before=NOBODY)
-    recording, _ = record_as([*NOBODY, binary], folder, program.pid)
+    recording, _ = record_as([*NOBODY, public / "pyrometer"], public, program.pid)
     assert registers(recording) == ("clock" if level == 2 else "switch")
     assert "most" in recording.shares()
     taken, broken, unmerged = rates(recording)

@@ -12,11 +12,15 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from interpreters import BUILD, ROOT
 
 PYROMETER = os.environ.get("PYROMETER") or str(BUILD / "src" / "cmd" / "pyrometer")
 DUMP = BUILD / "tests" / "unit" / "dump_recording"
 SOURCES = (ROOT / "tests" / "e2e" / "programs", ROOT / "bench" / "targets")
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 PATIENCE = 60  # seconds; what takes longer hangs
 FRAME = re.compile(r"^(.*) \((.*?)(?::(\d+))?\)$")
 
