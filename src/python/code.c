@@ -165,6 +165,18 @@ out:
 	return rc;
 }
 
+/* A str has them behind its type, in every version. */
+static int read_name_words(const struct reading *r, struct code *out)
+{
+	const struct layout *l = r->target.layout;
+
+	if (l->code.version != LAYOUT_NONE)
+		return 0;
+	out->name_at = word_at(r->head, l->code.name) + l->object.type + 8;
+	return memory_read(r->target.memory, out->name_at, out->name_words,
+			   sizeof(out->name_words));
+}
+
 static int read_parts(const struct reading *r, struct code *out)
 {
 	const struct layout *l = r->target.layout;
@@ -188,7 +200,8 @@ static int read_parts(const struct reading *r, struct code *out)
 		out->first_instruction = r->address + l->code.code;
 	code_fingerprint_range(l, &low, &size);
 	code_fingerprint(l, r->head + low, out->fingerprint);
-	return read_lines(r, out);
+	rc = read_name_words(r, out);
+	return rc ? rc : read_lines(r, out);
 }
 
 int code_read(struct code *out, struct memory *memory,

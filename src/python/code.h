@@ -16,6 +16,7 @@
 #define CODE_NAME_MAX	   4096 /* bytes of a name; longer ones are cut */
 #define CODE_LINETABLE_MAX (1 << 20)
 #define CODE_UNITS_MAX	   (1 << 20) /* instructions of one code object */
+#define CODE_NAME_WORDS	   2
 
 /* A code object, decoded once. Lives in the arena it was read into. */
 struct code {
@@ -32,8 +33,13 @@ struct code {
 				* 2.7: bytes) */
 	const uint32_t *lines; /* line of each unit; 0: none */
 	/* What tells whether another code object has taken this address: raw
-	 * pointers and words of the object as they were when it was read. */
+	 * pointers and words of the object as they were when it was read.
+	 * Before 3.12 nothing in there is unique: all the texts that it points
+	 * at may have taken the places of others, too. So the length and the
+	 * hash of its name belong to it. */
 	uint64_t fingerprint[6];
+	uint64_t name_at; /* where those lie; 0: not needed */
+	uint64_t name_words[CODE_NAME_WORDS];
 };
 
 /* The bytes of a code object that must be re-read to compare fingerprints:

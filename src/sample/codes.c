@@ -7,6 +7,7 @@
 #include "base/map.h"
 
 #define FINGERPRINT_MAX 512 /* bytes of a code object that are compared */
+#define NAME_BYTES	(CODE_NAME_WORDS * sizeof(uint64_t))
 #define TLBC_MAX	4096
 #define STALE_MAX	(8u << 20) /* bytes of code objects that are gone */
 
@@ -29,7 +30,7 @@ struct codes {
 	size_t stale;	     /* bytes in the arena that nobody needs any more */
 	size_t offset, size; /* of the fingerprint's bytes */
 	struct pieces pieces;
-	unsigned char *bytes;
+	unsigned char *bytes; /* as they are now: a fingerprint's, a name's */
 	size_t bytes_capacity;
 	uint32_t *pending;
 	size_t pending_capacity;
@@ -123,31 +124,55 @@ static size_t collect(struct codes *c, const struct raw_frame *frames,
 	return count;
 }
 
+/* Two pieces of each, one behind the other. */
 static void read_fingerprints(struct codes *c, size_t count)
 {
-	if (count * c->size > c->bytes_capacity) {
-		c->bytes_capacity = count * c->size * 2;
+	size_t stride = c->size + NAME_BYTES;
+
+	if (count * stride > c->bytes_capacity) {
+		c->bytes_capacity = count * stride * 2;
 		c->bytes = xrealloc(c->bytes, c->bytes_capacity);
 	}
 	pieces_clear(&c->pieces);
-	for (size_t k = 0; k < count; k++)
-		pieces_add(&c->pieces,
-			   c->entries[c->pending[k]].code.address + c->offset,
-			   c->bytes + k * c->size, c->size);
+	for (size_t k = 0; k < count; k++) {
+		const struct code *code = &c->entries[c->pending[k]].code;
+		unsigned char *bytes = c->bytes + k * stride;
+
+		pieces_add(&c->pieces, code->address + c->offset, bytes,
+			   c->size);
+		if (code->name_at)
+			pieces_add(&c->pieces, code->name_at, bytes + c->size,
+				   NAME_BYTES);
+	}
 	pieces_read(&c->pieces, c->python->memory);
 }
 
-/* Read an entry anew if it changed. True when it did. */
-static bool compare(struct codes *c, size_t k)
+static bool is_same(const struct codes *c, const struct code *code,
+		    const unsigned char *bytes, bool has_name)
 {
-	struct entry *e = &c->entries[c->pending[k]];
-	size_t before = c->arena.total;
 	uint64_t now[6];
 
-	if (!c->pieces.good[k])
+	code_fingerprint(&c->python->layout, bytes, now);
+	if (memcmp(now, code->fingerprint, sizeof(now)))
 		return false;
-	code_fingerprint(&c->python->layout, c->bytes + k * c->size, now);
-	if (!e->bad && !memcmp(now, e->code.fingerprint, sizeof(now)))
+	return !code->name_at ||
+	       (has_name &&
+		!memcmp(bytes + c->size, code->name_words, NAME_BYTES));
+}
+
+/* Read an entry anew if it changed; the piece is moved behind its own. True
+ * when it did. */
+static bool compare(struct codes *c, size_t k, size_t *piece)
+{
+	struct entry *e = &c->entries[c->pending[k]];
+	const unsigned char *bytes = c->bytes + k * (c->size + NAME_BYTES);
+	size_t before = c->arena.total;
+	bool good = c->pieces.good[(*piece)++];
+	bool has_name = e->code.name_at && c->pieces.good[(*piece)++];
+
+	if (!good)
+		return false;
+	if (!e->bad && is_same(c, &e->code, bytes, has_name))
 		return false;
 	read_entry(c, e, e->code.address);
 	c->stale += c->arena.total - before; /* the old one was about as big */
@@ -167,7 +192,7 @@ bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		 uint64_t generation)
 {
 	bool changed = false;
-	size_t count;
+	size_t count, piece = 0;
 
 	if (c->stale > STALE_MAX) {
 		forget_all(c);
@@ -179,7 +204,7 @@ bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		return false;
 	read_fingerprints(c, count);
 	for (size_t k = 0; k < count; k++) {
-		changed |= compare(c, k);
+		changed |= compare(c, k, &piece);
 		c->entries[c->pending[k]].generation = generation;
 	}
 	return changed;

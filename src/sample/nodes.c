@@ -83,6 +83,11 @@ static void path_reserve(struct node_path *p, uint32_t n)
 	p->nodes = xreallocarray(p->nodes, p->capacity, sizeof(*p->nodes));
 }
 
+static uint64_t counted(uint64_t generation)
+{
+	return generation & NODE_NOT_COUNTED ? 0 : generation;
+}
+
 uint32_t node_of_stack(struct node_table *t, struct node_path *p,
 		       const struct stack *stack, uint64_t generation)
 {
@@ -94,7 +99,8 @@ uint32_t node_of_stack(struct node_table *t, struct node_path *p,
 		i = n - 1;
 	else
 		i = common_part(p, stack);
-	if (i < n && codes_check(t->codes, stack->frames, n - i, generation)) {
+	if (i < n &&
+	    codes_check(t->codes, stack->frames, n - i, counted(generation))) {
 		map_clear(&t->by_raw);
 		t->epoch++;
 		i = 0;
@@ -158,7 +164,7 @@ static bool code_changed(struct node_table *t, struct merged_path *p,
 		ALLOC_GROW(p->changed, n + 1, p->changed_capacity);
 		p->changed[n++] = stack->frames[at].python;
 	}
-	return n && codes_check(t->codes, p->changed, n, generation);
+	return n && codes_check(t->codes, p->changed, n, counted(generation));
 }
 
 static void merged_reserve(struct merged_path *p, uint32_t n)

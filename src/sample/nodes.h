@@ -33,8 +33,8 @@ struct node_path {
 	uint32_t *nodes;
 	uint32_t count, capacity;
 	uint64_t epoch;
-	uint64_t generation; /* as codes_check() wants it */
-	uint64_t walk;	     /* of the stack, that these frames are from */
+	uint64_t generation;
+	uint64_t walk; /* of the stack, that these frames are from */
 };
 
 #define NODE_PATH_INIT \
@@ -58,6 +58,13 @@ struct merged_path {
 };
 
 void merged_path_release(struct merged_path *p);
+
+/* The generation is the interpreter's count of freed code objects, as
+ * codes_check() wants it: when it has changed, all code objects of the stack
+ * are compared again. Where nobody counts, it is any number with this bit that
+ * changes now and then; until it does, those are compared that were not in the
+ * stack before. */
+#define NODE_NOT_COUNTED (UINT64_C(1) << 62)
 
 /* The node of a merged stack, ID_NONE when it is empty. */
 uint32_t node_of_merged(struct node_table *t, struct merged_path *p,

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "sample/naming.h"
 
+#define COMPARE_BITS 23 /* 2^23 ns between two comparisons of all code */
+
 static bool wanted_thread(const struct scribe *s, const char *name, pid_t tid)
 {
 	char number[16];
@@ -85,10 +87,21 @@ static bool has_native(const struct target_thread *thread)
 	return thread->native && thread->native->good;
 }
 
+/* The interpreter's count of freed code objects. Where it keeps none, a frame
+ * may go on with another function at the same place that is called from the
+ * same place, and look as it did: now and then all are compared. */
+static uint64_t generation_of(const struct target *t,
+			      const struct target_thread *thread)
+{
+	uint64_t counted = t->interpreters[thread->interpreter].code_generation;
+
+	return counted ? counted
+		       : NODE_NOT_COUNTED | t->last_whole >> COMPARE_BITS;
+}
+
 static uint32_t node_of(struct target *t, struct target_thread *thread)
 {
-	uint64_t generation =
-		t->interpreters[thread->interpreter].code_generation;
+	uint64_t generation = generation_of(t, thread);
 
 	if (has_native(thread))
 		return native_node(t->native, thread->native, &t->table,
