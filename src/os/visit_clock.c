@@ -2,31 +2,77 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "os/visit_program.h"
 
+#define TRACEPOINT   "hrtimer_expire_entry"
 #define FIRST_PERIOD 1000000u /* ns: the kernel wants one from the start */
+#define STOP_PAUSE   20	      /* us; the program takes some of them */
+#define STOP_TRIES   500 /* the core may have been taken from the machine */
 
 struct clock {
-	int event_fd, link_fd; /* -1: not in use */
-	uint64_t period;
+	int event_fd; /* -1: not in use */
+	struct bpf_pidns_info thread;
+	uint64_t period; /* of the event */
+	bool goes;	 /* the event does */
+	bool stands;	 /* the program does not write to its area */
 };
 
 struct visit_clocks {
 	struct visit_layout layout;
-	int map_fd, program_fd;
+	struct visit_clock_maps maps;
+	int program_fd, link_fd;
+	uint64_t tick; /* ns between two of the kernel's; 0: not to be had */
 	uint32_t n;
 	size_t size; /* of an area */
 	unsigned char *areas;
 	struct clock clocks[];
 };
+
+/* ---- the kernel's tick ---- */
+
+static bool has_cores_without_tick(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/nohz_full", "re");
+	int first = file ? fgetc(file) : EOF;
+
+	if (file)
+		fclose(file);
+	return first >= '0' && first <= '9';
+}
+
+/* It is a timer like others only where there are precise ones. */
+static uint64_t tick_period(void)
+{
+	struct timespec precise, coarse;
+
+	if (clock_getres(CLOCK_MONOTONIC, &precise) < 0 ||
+	    clock_getres(CLOCK_MONOTONIC_COARSE, &coarse) < 0 ||
+	    precise.tv_sec || precise.tv_nsec > 1 || coarse.tv_sec ||
+	    has_cores_without_tick())
+		return 0;
+	return (uint64_t)coarse.tv_nsec;
+}
+
+/* What is left for the event, so that there are enough of both. 0: nothing. */
+static uint64_t rest_of(uint64_t period, uint64_t tick)
+{
+	if (!tick)
+		return period;
+	return period < tick ? period * tick / (tick - period) : 0;
+}
+
+/* ---- clocks ---- */
 
 static struct visit_area *area_of(const struct visit_clocks *c, int clock)
 {
@@ -41,8 +87,30 @@ static int refuse(struct visit_clocks *c, const char *what, struct error *err)
 	return visit_refuse(what, why, err);
 }
 
+static int clock_map(uint32_t n)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.map_type = BPF_MAP_TYPE_HASH;
+	a.key_size = sizeof(struct bpf_pidns_info);
+	a.value_size = sizeof(uint32_t);
+	a.max_entries = n;
+	return visit_bpf(BPF_MAP_CREATE, &a);
+}
+
+static int link_program(int program_fd)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.raw_tracepoint.name = (uintptr_t)TRACEPOINT;
+	a.raw_tracepoint.prog_fd = (uint32_t)program_fd;
+	return visit_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+}
+
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
-		     uint32_t n, struct error *err)
+		     const struct visit *asked, uint32_t n, struct error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct visit_layout layout;
@@ -56,23 +124,36 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->layout = layout;
 	c->n = n;
 	for (uint32_t i = 0; i < n; i++)
-		c->clocks[i] = (struct clock){ -1, -1, 0 };
+		c->clocks[i].event_fd = -1;
 	c->size = VISIT_RECORDS_AT + VISIT_RECORDS_SIZE + layout.record_max;
 	c->size = (c->size + page - 1) / page * page;
-	c->program_fd = -1;
-	c->map_fd = visit_map(c->size, n);
-	if (c->map_fd < 0)
+	c->tick = tick_period();
+	c->program_fd = c->link_fd = -1;
+	c->maps.device = asked->namespace_device;
+	c->maps.inode = asked->namespace_inode;
+	c->maps.areas_fd = visit_map(c->size, n);
+	c->maps.clocks_fd = clock_map(n);
+	if (c->maps.areas_fd < 0 || c->maps.clocks_fd < 0)
 		return refuse(c, "no BPF map", err);
 	areas = mmap(NULL, n * c->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     c->map_fd, 0);
+		     c->maps.areas_fd, 0);
 	if (areas == MAP_FAILED)
 		return refuse(c, "no BPF map in memory", err);
 	c->areas = areas;
-	c->program_fd = visit_clock_program(&layout, c->map_fd);
+	c->program_fd = visit_clock_program(&layout, &c->maps);
 	if (c->program_fd < 0)
 		return refuse(c, "no BPF program", err);
+	c->link_fd = link_program(c->program_fd);
+	if (c->link_fd < 0)
+		return refuse(c, "no BPF program at timers", err);
 	*out = c;
 	return 0;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 void visit_clocks_free(struct visit_clocks *c)
@@ -81,12 +162,12 @@ void visit_clocks_free(struct visit_clocks *c)
 		return;
 	for (uint32_t i = 0; i < c->n; i++)
 		visit_clocks_give_back(c, (int)i);
+	close_if_open(c->link_fd);
+	close_if_open(c->program_fd);
 	if (c->areas)
 		munmap(c->areas, c->n * c->size);
-	if (c->program_fd >= 0)
-		close(c->program_fd);
-	if (c->map_fd >= 0)
-		close(c->map_fd);
+	close_if_open(c->maps.clocks_fd);
+	close_if_open(c->maps.areas_fd);
 	free(c);
 }
 
@@ -105,17 +186,18 @@ static int open_event(pid_t tid)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-static int link_program(const struct visit_clocks *c, int event_fd,
-			uint32_t clock)
+/* Let the program know a thread by that number, or forget it. */
+static bool change_map(const struct visit_clocks *c, enum bpf_cmd command,
+		       const struct bpf_pidns_info *thread, uint32_t clock)
 {
 	union bpf_attr a;
 
 	memset(&a, 0, sizeof(a));
-	a.link_create.prog_fd = (uint32_t)c->program_fd;
-	a.link_create.target_fd = (uint32_t)event_fd;
-	a.link_create.attach_type = BPF_PERF_EVENT;
-	a.link_create.perf_event.bpf_cookie = clock;
-	return visit_bpf(BPF_LINK_CREATE, &a);
+	a.map_fd = (uint32_t)c->maps.clocks_fd;
+	a.key = (uintptr_t)thread;
+	if (command == BPF_MAP_UPDATE_ELEM)
+		a.value = (uintptr_t)&clock;
+	return visit_bpf(command, &a) == 0;
 }
 
 static int failure(int why)
@@ -127,7 +209,8 @@ static int failure(int why)
 	return why == EMFILE || why == ENFILE ? -ERR_LIMIT : -ERR_UNSUPPORTED;
 }
 
-int visit_clocks_take(struct visit_clocks *c, pid_t tid)
+int visit_clocks_take(struct visit_clocks *c, pid_t tid,
+		      const struct visit *asked)
 {
 	struct clock *clock;
 	uint32_t i = 0;
@@ -140,8 +223,10 @@ int visit_clocks_take(struct visit_clocks *c, pid_t tid)
 	clock->event_fd = open_event(tid);
 	if (clock->event_fd < 0)
 		return failure(errno);
-	clock->link_fd = link_program(c, clock->event_fd, i);
-	if (clock->link_fd < 0) {
+	clock->thread.pid = (uint32_t)asked->tid;
+	clock->thread.tgid = (uint32_t)asked->pid;
+	clock->stands = !atomic_load(&area_of(c, (int)i)->busy);
+	if (!change_map(c, BPF_MAP_UPDATE_ELEM, &clock->thread, i)) {
 		int why = errno;
 
 		visit_clocks_give_back(c, (int)i);
@@ -154,21 +239,29 @@ void visit_clocks_give_back(struct visit_clocks *c, int clock)
 {
 	struct clock *given = &c->clocks[clock];
 
-	if (given->link_fd >= 0)
-		close(given->link_fd);
-	if (given->event_fd >= 0)
-		close(given->event_fd);
-	*given = (struct clock){ -1, -1, 0 };
+	if (given->event_fd < 0)
+		return;
+	visit_clocks_stop(c, clock);
+	change_map(c, BPF_MAP_DELETE_ELEM, &given->thread, 0);
+	close(given->event_fd);
+	*given = (struct clock){ .event_fd = -1 };
 }
 
 /* Each word to the event is an interrupt of the thread's core. */
-static bool set_period(struct clock *clock, uint64_t period)
+static bool set_event(struct clock *clock, uint64_t period)
 {
-	if (clock->period != period &&
-	    ioctl(clock->event_fd, PERF_EVENT_IOC_PERIOD, &period))
-		return false;
-	clock->period = period;
-	return true;
+	if (period && clock->period != period) {
+		if (ioctl(clock->event_fd, PERF_EVENT_IOC_PERIOD, &period))
+			return false;
+		clock->period = period;
+	}
+	if (clock->goes == (period > 0))
+		return true;
+	clock->goes = period > 0;
+	return !ioctl(clock->event_fd,
+		      clock->goes ? PERF_EVENT_IOC_ENABLE
+				  : PERF_EVENT_IOC_DISABLE,
+		      0);
 }
 
 bool visit_clocks_start(struct visit_clocks *c, int clock,
@@ -176,19 +269,36 @@ bool visit_clocks_start(struct visit_clocks *c, int clock,
 {
 	struct visit_area *area = area_of(c, clock);
 
-	memset(area, 0, sizeof(*area));
+	if (!c->clocks[clock].stands)
+		return false;
+	area->question.thread = c->clocks[clock].thread;
 	area->question.head = asked->head;
 	area->question.stack_top = asked->stack_top;
 	memcpy(area->question.fields, asked->fields, sizeof(asked->fields));
-	return set_period(&c->clocks[clock], period) &&
-	       !ioctl(c->clocks[clock].event_fd, PERF_EVENT_IOC_ENABLE, 0);
+	area->position = area->lost = 0;
+	area->least = period / 4;
+	if (!set_event(&c->clocks[clock], rest_of(period, c->tick)))
+		return false;
+	c->clocks[clock].stands = false;
+	atomic_store(&area->wanted, 1);
+	return true;
 }
 
-/* When this returns, the program does not run: the kernel has been to the
- * thread's core. */
 void visit_clocks_stop(struct visit_clocks *c, int clock)
 {
-	ioctl(c->clocks[clock].event_fd, PERF_EVENT_IOC_DISABLE, 0);
+	const struct timespec pause = { .tv_nsec = STOP_PAUSE * 1000 };
+	struct visit_area *area = area_of(c, clock);
+	int tries = 0;
+
+	atomic_store(&area->wanted, 0);
+	while (atomic_load(&area->busy) && tries++ < STOP_TRIES)
+		nanosleep(&pause, NULL);
+	c->clocks[clock].stands = !atomic_load(&area->busy);
+}
+
+void visit_clocks_rest(struct visit_clocks *c, int clock)
+{
+	set_event(&c->clocks[clock], 0);
 }
 
 bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
@@ -197,7 +307,7 @@ bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 	const struct visit_area *area = area_of(c, clock);
 	const struct visit_record *record;
 
-	if (*at >= area->position)
+	if (!c->clocks[clock].stands || *at >= area->position)
 		return false;
 	record = (const void *)((const unsigned char *)area + VISIT_RECORDS_AT +
 				*at);
@@ -209,10 +319,11 @@ bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 
 uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock)
 {
-	return area_of(c, clock)->lost;
+	return c->clocks[clock].stands ? area_of(c, clock)->lost : 1;
 }
 
 bool visit_clocks_roomy(const struct visit_clocks *c, int clock)
 {
-	return area_of(c, clock)->position <= VISIT_RECORDS_SIZE / 2;
+	return c->clocks[clock].stands &&
+	       area_of(c, clock)->position <= VISIT_RECORDS_SIZE / 2;
 }

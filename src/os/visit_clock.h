@@ -2,18 +2,20 @@
  *
  * A visit (visit.h) is asked for, each time, by somebody who is awake; being
  * awake a thousand times a second is most of what a sampler costs, and on a
- * machine without an idle core it is the target that pays for it. So a thread
- * that runs on and on is given a clock of its CPU time, a perf event, behind
- * which stands the same program: at each period it is interrupted, what a visit
- * would have brought is put behind what is there, and nobody is woken. Whoever
- * wants it comes by every few dozen periods.
+ * machine without an idle core it is the target that pays for it. But a thread
+ * that runs on and on is interrupted anyway: by the kernel's tick, a hundred to
+ * a thousand times a second, and by any other timer of its core. So the same
+ * program stands behind all timers (the tracepoint hrtimer_expire_entry), puts
+ * what a visit would have brought behind what is there, and wakes nobody.
+ * Whoever wants it comes by every few dozen periods. Where ticks are too few,
+ * the thread is given a clock of its CPU time, a perf event that does nothing
+ * but go off, as often as makes up for it. Of a thousand visits a second the
+ * tick gives 250 on many systems and all of them on others, and on virtual
+ * machines each interrupt that is saved is ten microseconds or more of the
+ * thread's time.
  *
- * The interrupt of a timer costs the thread about twice what that of a visit
- * does on virtual machines, and all together a fraction: what is left is the
- * reading of what was taken, in one go with warm caches.
- *
- * A clock is stopped while its records are read, so nothing has to be locked.
- * Linux 5.15, CAP_BPF and CAP_PERFMON. */
+ * A clock is stopped while its records are read, so nothing has to be locked;
+ * that takes no system call. Linux 5.15, CAP_BPF and CAP_PERFMON. */
 #ifndef PYROMETER_OS_VISIT_CLOCK_H
 #define PYROMETER_OS_VISIT_CLOCK_H
 
@@ -27,23 +29,28 @@
 
 struct visit_clocks;
 
-/* Up to n clocks for lists of a shape. -ERR_PERMISSION or -ERR_UNSUPPORTED,
- * with a sentence. */
+/* Up to n clocks for lists of a shape and threads of a pid namespace, which
+ * `asked` names. -ERR_PERMISSION or -ERR_UNSUPPORTED, with a sentence. */
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
-		     uint32_t n, struct error *err);
+		     const struct visit *asked, uint32_t n, struct error *err);
 void visit_clocks_free(struct visit_clocks *c); /* NULL-safe */
 
 /* A clock for a thread, not running yet: its number, or -ERR_LIMIT when all are
- * in use, -ERR_GONE, -ERR_PERMISSION, -ERR_UNSUPPORTED. */
-int visit_clocks_take(struct visit_clocks *c, pid_t tid);
+ * in use, -ERR_GONE, -ERR_PERMISSION, -ERR_UNSUPPORTED. It is `tid` to us, and
+ * in its namespace what `asked` says. */
+int visit_clocks_take(struct visit_clocks *c, pid_t tid,
+		      const struct visit *asked);
 void visit_clocks_give_back(struct visit_clocks *c, int clock);
 
-/* Forget what was taken and take, every `period` ns, what a visit is asked for:
- * its head, fields and stack_top. The clock counts on from where it was
- * stopped. False when the kernel will not. */
+/* Forget what was taken and take, about every `period` ns of its CPU time, what
+ * a visit is asked for: its head, fields and stack_top. False when the kernel
+ * will not. */
 bool visit_clocks_start(struct visit_clocks *c, int clock,
 			const struct visit *asked, uint64_t period);
 void visit_clocks_stop(struct visit_clocks *c, int clock);
+/* A clock that is stopped still goes off; this one does not, until it is
+ * started again. */
+void visit_clocks_rest(struct visit_clocks *c, int clock);
 
 /* What was taken, from *at = 0 on, oldest first; out->time tells when. The
  * visit is what visit.h says, until the clock is started again. False when

@@ -9,7 +9,11 @@
 
 #define HEAD_MAX 2048u
 #define ITEM_MAX 1024u
-#define CODE_MAX 160
+#define CODE_MAX 192
+
+/* On the program's stack. */
+#define THREAD_AT (-8)
+#define KEPT_AT	  (-16)
 
 static_assert(sizeof(struct bpf_pidns_info) == 8, "it is compared as a word");
 static_assert(sizeof(struct visit_question) <= 96,
@@ -39,7 +43,7 @@ struct jumps {
 struct assembly {
 	struct bpf_insn code[CODE_MAX];
 	uint32_t n;
-	struct jumps to_stack, to_end;
+	struct jumps to_stack, to_end, to_exit;
 };
 
 static uint32_t emit(struct assembly *a, int code, int to, int from, int offset,
@@ -95,6 +99,20 @@ static void load_map(struct assembly *a, int to, int kind, int map_fd)
 {
 	emit(a, BPF_LD | BPF_IMM | BPF_DW, to, kind, 0, map_fd);
 	emit(a, 0, 0, 0, 0, 0); /* its second half: the offset */
+}
+
+static void set_long(struct assembly *a, int to, uint64_t constant)
+{
+	emit(a, BPF_LD | BPF_IMM | BPF_DW, to, 0, 0, (int32_t)constant);
+	emit(a, 0, 0, 0, 0, (int32_t)(constant >> 32));
+}
+
+/* At once, and a barrier for all that comes before and after. */
+static void count(struct assembly *a, int to, size_t offset, int32_t more)
+{
+	set(a, ARGUMENT1, more);
+	emit(a, BPF_STX | BPF_ATOMIC | BPF_DW, to, ARGUMENT1, (int)offset,
+	     BPF_ADD | BPF_FETCH);
 }
 
 static void call(struct assembly *a, int function)
@@ -158,20 +176,32 @@ static void emit_begin(struct assembly *a)
 	store(a, MEMORY, RECORD(stack_error), COUNT);
 }
 
+/* The thread that is interrupted, as the namespace has it that is in the first
+ * two arguments; 0 in ANSWER. */
+static void emit_thread(struct assembly *a)
+{
+	copy(a, ARGUMENT3, FRAME);
+	add(a, ARGUMENT3, THREAD_AT);
+	set(a, ARGUMENT4, sizeof(struct bpf_pidns_info));
+	call(a, BPF_FUNC_get_ns_current_pid_tgid);
+}
+
+static void emit_compare(struct assembly *a)
+{
+	emit(a, BPF_LDX | BPF_MEM | BPF_DW, ARGUMENT1, FRAME, THREAD_AT, 0);
+	load(a, ARGUMENT2, QUESTION, ASKED(thread));
+	jumps_add(&a->to_end, emit(a, BPF_JMP | BPF_JNE | BPF_X, ARGUMENT1,
+				   ARGUMENT2, 0, 0));
+}
+
 /* Is it the thread that is meant? */
 static void emit_check(struct assembly *a)
 {
 	load(a, ARGUMENT1, QUESTION, ASKED(device));
 	load(a, ARGUMENT2, QUESTION, ASKED(inode));
-	copy(a, ARGUMENT3, FRAME);
-	add(a, ARGUMENT3, -8);
-	set(a, ARGUMENT4, sizeof(struct bpf_pidns_info));
-	call(a, BPF_FUNC_get_ns_current_pid_tgid);
+	emit_thread(a);
 	jumps_add(&a->to_end, jump(a, BPF_JNE, ANSWER, 0));
-	emit(a, BPF_LDX | BPF_MEM | BPF_DW, ARGUMENT1, FRAME, -8, 0);
-	load(a, ARGUMENT2, QUESTION, ASKED(thread));
-	jumps_add(&a->to_end, emit(a, BPF_JMP | BPF_JNE | BPF_X, ARGUMENT1,
-				   ARGUMENT2, 0, 0));
+	emit_compare(a);
 }
 
 static void emit_there(struct assembly *a)
@@ -244,11 +274,11 @@ static void emit_items(struct assembly *a, const struct visit_layout *layout)
 	add(a, ARGUMENT1, (int32_t)layout->items_at);
 	store(a, ARGUMENT1, 0, ITEM);
 	add(a, ARGUMENT1, 8);
-	emit(a, BPF_STX | BPF_MEM | BPF_DW, FRAME, ARGUMENT1, -16, 0);
+	emit(a, BPF_STX | BPF_MEM | BPF_DW, FRAME, ARGUMENT1, KEPT_AT, 0);
 	copy(a, ARGUMENT3, ITEM);
 	read_user(a, layout->shape.item_size);
 	unreadable = jump(a, BPF_JNE, ANSWER, 0);
-	emit(a, BPF_LDX | BPF_MEM | BPF_DW, ARGUMENT1, FRAME, -16, 0);
+	emit(a, BPF_LDX | BPF_MEM | BPF_DW, ARGUMENT1, FRAME, KEPT_AT, 0);
 	load(a, ITEM, ARGUMENT1, layout->shape.next);
 	add(a, COUNT, 1);
 	emit(a, BPF_JMP | BPF_JLT | BPF_K, COUNT, 0, (int)again - (int)a->n - 1,
@@ -311,21 +341,59 @@ static void emit_end(struct assembly *a)
 	emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* ---- of a clock ---- */
+/* ---- of clocks ---- */
 
-/* The area, and in it the place for the record; without one it is lost. */
-static void emit_area(struct assembly *a, int map_fd)
+static void emit_lookup(struct assembly *a, int map_fd, int key_at)
+{
+	load_map(a, ARGUMENT1, BPF_PSEUDO_MAP_FD, map_fd);
+	copy(a, ARGUMENT2, FRAME);
+	add(a, ARGUMENT2, key_at);
+	call(a, BPF_FUNC_map_lookup_elem);
+	jumps_add(&a->to_exit, jump(a, BPF_JEQ, ANSWER, 0));
+}
+
+/* The area of the thread that is interrupted, if it has one. */
+static void emit_area(struct assembly *a, const struct visit_clock_maps *maps)
+{
+	set_long(a, ARGUMENT1, maps->device);
+	set_long(a, ARGUMENT2, maps->inode);
+	emit_thread(a);
+	jumps_add(&a->to_exit, jump(a, BPF_JNE, ANSWER, 0));
+	emit_lookup(a, maps->clocks_fd, THREAD_AT);
+	emit(a, BPF_LDX | BPF_MEM | BPF_W, ARGUMENT1, ANSWER, 0, 0);
+	emit(a, BPF_STX | BPF_MEM | BPF_W, FRAME, ARGUMENT1, KEPT_AT, 0);
+	emit_lookup(a, maps->areas_fd, KEPT_AT);
+	copy(a, QUESTION, ANSWER);
+}
+
+/* Is it wanted? The area may have become another thread's meanwhile. */
+static void emit_wanted(struct assembly *a)
+{
+	count(a, QUESTION, AREA(busy), 1);
+	load(a, ARGUMENT1, QUESTION, AREA(wanted));
+	jumps_add(&a->to_end, jump(a, BPF_JEQ, ARGUMENT1, 0));
+	emit_compare(a);
+}
+
+/* Several timers may have been due at one interrupt. The time stays in COUNT.
+ */
+static void emit_distance(struct assembly *a)
+{
+	call(a, BPF_FUNC_ktime_get_ns);
+	copy(a, COUNT, ANSWER);
+	load(a, ARGUMENT1, QUESTION, AREA(last));
+	load(a, ARGUMENT2, QUESTION, AREA(least));
+	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, ANSWER, ARGUMENT1, 0, 0);
+	jumps_add(&a->to_end,
+		  emit(a, BPF_JMP | BPF_JLT | BPF_X, ANSWER, ARGUMENT2, 0, 0));
+	store(a, QUESTION, AREA(last), COUNT);
+}
+
+/* The place for the record; without one it is lost. */
+static void emit_place(struct assembly *a)
 {
 	uint32_t room;
 
-	call(a, BPF_FUNC_get_attach_cookie);
-	emit(a, BPF_STX | BPF_MEM | BPF_W, FRAME, ANSWER, -4, 0);
-	load_map(a, ARGUMENT1, BPF_PSEUDO_MAP_FD, map_fd);
-	copy(a, ARGUMENT2, FRAME);
-	add(a, ARGUMENT2, -4);
-	call(a, BPF_FUNC_map_lookup_elem);
-	jumps_add(&a->to_end, jump(a, BPF_JEQ, ANSWER, 0));
-	copy(a, QUESTION, ANSWER);
 	load(a, ARGUMENT1, QUESTION, AREA(position));
 	room = jump(a, BPF_JLE, ARGUMENT1, VISIT_RECORDS_SIZE);
 	load(a, ARGUMENT2, QUESTION, AREA(lost));
@@ -336,12 +404,7 @@ static void emit_area(struct assembly *a, int map_fd)
 	copy(a, MEMORY, QUESTION);
 	add(a, MEMORY, VISIT_RECORDS_AT);
 	add_register(a, MEMORY, ARGUMENT1);
-}
-
-static void emit_time(struct assembly *a)
-{
-	call(a, BPF_FUNC_ktime_get_ns);
-	store(a, MEMORY, RECORD(time), ANSWER);
+	store(a, MEMORY, RECORD(time), COUNT);
 }
 
 /* The next record goes behind this one. */
@@ -356,9 +419,14 @@ static void emit_advance(struct assembly *a, const struct visit_layout *layout)
 	load(a, ARGUMENT2, QUESTION, AREA(position));
 	add_register(a, ARGUMENT2, ARGUMENT1);
 	store(a, QUESTION, AREA(position), ARGUMENT2);
-	load(a, ARGUMENT2, QUESTION, AREA(count));
-	add(a, ARGUMENT2, 1);
-	store(a, QUESTION, AREA(count), ARGUMENT2);
+}
+
+static void emit_idle(struct assembly *a)
+{
+	land_all(a, &a->to_end);
+	a->to_end.n = 0;
+	count(a, QUESTION, AREA(busy), -1);
+	land_all(a, &a->to_exit);
 }
 
 /* ---- asking the kernel ---- */
@@ -412,17 +480,21 @@ int visit_program(const struct visit_layout *layout, int map_fd)
 	return load_program(&a, BPF_PROG_TYPE_RAW_TRACEPOINT);
 }
 
-int visit_clock_program(const struct visit_layout *layout, int map_fd)
+int visit_clock_program(const struct visit_layout *layout,
+			const struct visit_clock_maps *maps)
 {
 	struct assembly a = { .n = 0 };
 
-	emit_area(&a, map_fd);
+	emit_area(&a, maps);
+	emit_wanted(&a);
+	emit_distance(&a);
+	emit_place(&a);
 	emit_begin(&a);
-	emit_time(&a);
 	emit_body(&a, layout);
 	emit_advance(&a, layout);
+	emit_idle(&a);
 	emit_end(&a);
-	return load_program(&a, BPF_PROG_TYPE_PERF_EVENT);
+	return load_program(&a, BPF_PROG_TYPE_RAW_TRACEPOINT);
 }
 
 /* ---- records ---- */

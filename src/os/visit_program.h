@@ -43,12 +43,16 @@ struct visit_layout {
 
 #define VISIT_HEAD_AT ((uint32_t)sizeof(struct visit_record))
 
-/* What the program of a clock has of its own: the question, which nobody hands
- * to it, and its records so far. */
+/* What the program of clocks has for each of them: the question, which nobody
+ * hands to it, and its records so far. It says that it is busy before it asks
+ * whether it is wanted: who no longer wants it and then finds it idle may touch
+ * the rest. */
 struct visit_area {
 	struct visit_question question;
 	uint64_t position; /* where the next record goes, in `records` */
-	uint64_t count, lost;
+	uint64_t lost;
+	uint64_t last, least; /* when it was called, and not again before, ns */
+	_Atomic uint64_t wanted, busy;
 };
 
 #define VISIT_RECORDS_AT   128u	      /* from the start of the area */
@@ -58,11 +62,20 @@ struct visit_area {
 int visit_layout_make(struct visit_layout *out, const struct visit_shape *shape,
 		      struct error *err);
 
-/* Load the program for visits that writes to the only entry of the map, or for
- * clocks, which writes to the area of its attach cookie. A descriptor, or -1
- * with errno. */
+/* Load the program for visits that writes to the only entry of the map. A
+ * descriptor, or -1 with errno. */
 int visit_program(const struct visit_layout *layout, int map_fd);
-int visit_clock_program(const struct visit_layout *layout, int map_fd);
+
+/* The same for clocks of threads in one pid namespace: `clocks_fd` is the map
+ * from a thread (struct bpf_pidns_info) to the number of its clock, `areas_fd`
+ * the one of their areas. */
+struct visit_clock_maps {
+	uint64_t device, inode;
+	int clocks_fd, areas_fd;
+};
+
+int visit_clock_program(const struct visit_layout *layout,
+			const struct visit_clock_maps *maps);
 
 /* A record as the visit that it is. */
 enum visit_result visit_unpack(const struct visit_layout *layout,

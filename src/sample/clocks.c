@@ -15,6 +15,7 @@
 #define CLOCKS_MAX   64
 #define PATIENCE     16 /* ticks for which a thread must have been running */
 #define PATIENCE_MAX 16384
+#define NEAR	     2	  /* ticks from a row to that at which it is written */
 #define LOSS	     128  /* one row of so many may be lost */
 #define TRUST	     8	  /* windows without loss that make them longer */
 #define FORGET	     2048 /* ticks without loss that make us less patient */
@@ -30,6 +31,7 @@ struct clocks {
 	uint32_t trusted, quiet; /* windows, and ticks, without loss */
 	uint32_t ticks;		 /* of a window, at most */
 	uint64_t windows;
+	bool going; /* some clock may be */
 	/* Of the last window. */
 	uint64_t epoch;
 	uint32_t rows, lost;
@@ -114,6 +116,7 @@ static bool has_clocks(struct target *t, uint32_t n)
 {
 	struct clocks *c = t->clocks;
 	struct visit_shape shape;
+	struct visit asked = { 0 };
 
 	if (c->n >= n || n > CLOCKS_MAX)
 		return c->visits && n <= CLOCKS_MAX;
@@ -125,7 +128,9 @@ static bool has_clocks(struct target *t, uint32_t n)
 	c->n = n;
 	stack_shape(&t->threads[0]->stack, &shape);
 	shape.registers = true;
-	visit_clocks_new(&c->visits, &shape, n, NULL);
+	if (target_plan_visit(t, t->threads[0], t->threads[0]->tid, &asked) ==
+	    0)
+		visit_clocks_new(&c->visits, &shape, &asked, n, NULL);
 	return c->visits;
 }
 
@@ -205,22 +210,23 @@ static bool start_clock(struct target *t, struct native_thread *thread,
 	struct clock_track *track = thread->track;
 	struct visit asked = { .stack_top = thread->top };
 
+	if (target_plan_visit(t, track->python, thread->tid, &asked) < 0)
+		return false;
 	if (track->clock < 0) {
 		track->visits = t->clocks->visits;
-		track->clock = visit_clocks_take(track->visits, thread->tid);
+		track->clock =
+			visit_clocks_take(track->visits, thread->tid, &asked);
 	}
 	if (track->clock < 0)
 		return false;
 	if (!track->rows)
 		track->rows = xcalloc(ROWS_MAX, sizeof(*track->rows));
-	if (track->python)
-		target_plan_visit(t, track->python, &asked);
 	track->runs =
 		visit_clocks_start(track->visits, track->clock, &asked, period);
 	return track->runs;
 }
 
-void clocks_cancel(struct target *t)
+static void stop_clocks(struct target *t)
 {
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct clock_track *track = t->native->threads[i]->track;
@@ -228,6 +234,25 @@ void clocks_cancel(struct target *t)
 		if (track && track->runs)
 			visit_clocks_stop(track->visits, track->clock);
 	}
+}
+
+void clocks_rest(struct target *t)
+{
+	if (!t->clocks || !t->native || !t->clocks->going)
+		return;
+	t->clocks->going = false;
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
+		struct clock_track *track = t->native->threads[i]->track;
+
+		if (track && track->clock >= 0)
+			visit_clocks_rest(track->visits, track->clock);
+	}
+}
+
+void clocks_cancel(struct target *t)
+{
+	stop_clocks(t);
+	clocks_rest(t);
 }
 
 /* Whether the last tick found it asleep. */
@@ -276,6 +301,7 @@ static void be_patient(struct target *t)
 bool clocks_start(struct target *t, const struct clock_window *w)
 {
 	plan_window(t);
+	t->clocks->going = true;
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 
@@ -354,7 +380,7 @@ static void void_rows(struct target *t)
 
 void clocks_stop(struct target *t)
 {
-	clocks_cancel(t);
+	stop_clocks(t);
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 
@@ -392,15 +418,23 @@ static enum found lost_unless(bool found)
 	return found ? FOUND : FOUND_LOST;
 }
 
-/* The last row up to a moment; if there is none, the first. */
-static const struct clock_row *row_at(struct clock_track *track, uint64_t at)
+/* As many rows as ticks, but at moments of their own: each is written once, in
+ * order, at the first tick that is free; the last one again if there is no new
+ * one. NULL: none is near. */
+static const struct clock_row *row_at(struct clock_track *track, uint64_t at,
+				      uint64_t period)
 {
+	const struct clock_row *rows = track->rows;
+
 	while (track->next < track->n_rows &&
-	       track->rows[track->next].time <= at)
+	       rows[track->next].time + NEAR * period < at)
 		track->next++;
-	if (!track->n_rows)
-		return NULL;
-	return &track->rows[track->next ? track->next - 1 : 0];
+	if (track->next < track->n_rows &&
+	    rows[track->next].time <= at + period / 2)
+		return &rows[track->next++];
+	if (track->next && rows[track->next - 1].time + NEAR * period >= at)
+		return &rows[track->next - 1];
+	return NULL;
 }
 
 /* What a thread did that its clock did not see: it slept, from before the
@@ -446,21 +480,21 @@ static enum found find_row(const struct target *t, const struct clock_window *w,
 		return lost_unless(track->seen && sleeps(thread) &&
 				   thread->head == track->head);
 	}
-	last = row_at(track, at);
-	if (last)
+	last = row_at(track, at, w->period);
+	if (last) {
 		*row = *last;
-	if (last && row->time <= at && row->time + w->period * 3 / 2 > at)
 		return lost_unless(!row->hole);
+	}
+	if (track->next)
+		*row = track->rows[track->next - 1];
 	return find_absent(t, thread, at, row);
 }
 
-/* A clock goes off once in a period, at any moment of it: what it took last
- * before the middle of the tick is at most a period old. */
 bool clocks_row(struct target *t, const struct clock_window *w,
 		struct native_thread *thread, uint32_t tick, uint32_t *node,
 		uint32_t *state)
 {
-	uint64_t at = w->start + tick * w->period + w->period / 2;
+	uint64_t at = w->start + tick * w->period;
 	struct clock_row row = { 0 };
 	enum found found;
 

@@ -71,11 +71,12 @@ struct clock_window {
 uint32_t clocks_close(struct clock_window *w, uint64_t now);
 
 /* Begin a window of a target in that state, and end it. False when it cannot be
- * begun; then no clock runs. A window that others could not begin is
- * cancelled. */
+ * begun; then no clock goes. A window that others could not begin is cancelled.
+ * Between windows clocks go on, unless none is to follow at once. */
 bool clocks_start(struct target *t, const struct clock_window *w);
 void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
+void clocks_rest(struct target *t);
 
 /* What the last tick that was taken found of a thread; the node may be ID_NONE
  * if a thread in that state is not to be written. */

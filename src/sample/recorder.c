@@ -335,7 +335,7 @@ static void take_tick(struct recorder *r, uint64_t now)
 /* ---- windows, in which threads are left to their clocks ---- */
 
 /* All targets must be in that state, and one run. */
-static bool window_is_due(struct recorder *r)
+static bool is_steady(struct recorder *r)
 {
 	bool runs = false, due = r->n_targets;
 
@@ -349,6 +349,20 @@ static bool window_is_due(struct recorder *r)
 		due &= state != CLOCKS_NOT;
 	}
 	return due && runs;
+}
+
+static void rest_clocks(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		clocks_rest(r->targets[i]);
+}
+
+/* After a tick: is a window next? */
+static void plan_window(struct recorder *r)
+{
+	r->window = is_steady(r);
+	if (!r->window)
+		rest_clocks(r);
 }
 
 static bool start_window(struct recorder *r, const struct clock_window *w)
@@ -419,8 +433,10 @@ static bool take_window(struct recorder *r)
 	uint64_t end = w.start + w.ticks * w.period + w.period / 2, closed, now;
 
 	r->window = false;
-	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w))
+	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
+		rest_clocks(r);
 		return false;
+	}
 	clock_sleep_until(end);
 	closed = clock_now();
 	r->info.missed += clocks_close(&w, closed);
@@ -434,7 +450,7 @@ static bool take_window(struct recorder *r)
 	r->info.ticks++;
 	write_targets(r);
 	r->next = now + r->options.period;
-	r->window = window_is_due(r);
+	plan_window(r);
 	return true;
 }
 
@@ -596,7 +612,7 @@ static int loop(struct recorder *r, struct error *err)
 			sleep_until_tick(r);
 			now = clock_now();
 			take_tick(r, now);
-			r->window = window_is_due(r);
+			plan_window(r);
 		} else {
 			wait_for_python(r);
 			now = clock_now();

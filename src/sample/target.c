@@ -594,8 +594,9 @@ enum {
 
 static_assert(FIELD_GENERATION < VISIT_FIELDS, "a visit has room for all");
 
-void target_plan_visit(const struct target *t,
-		       const struct target_thread *thread, struct visit *visit)
+static void ask_for_python(const struct target *t,
+			   const struct target_thread *thread,
+			   struct visit *visit)
 {
 	const struct layout *l = &t->python.layout;
 	const struct target_interpreter *i =
@@ -613,6 +614,20 @@ void target_plan_visit(const struct target *t,
 	if (has_field(l->interpreter.code_generation))
 		visit->fields[FIELD_GENERATION] =
 			i->address + l->interpreter.code_generation;
+}
+
+int target_plan_visit(struct target *t, const struct target_thread *thread,
+		      pid_t tid, struct visit *visit)
+{
+	visit->tid = inner_tid(t, tid, thread);
+	if (!visit->tid || !target_has_visits(t))
+		return -ERR_PERMISSION;
+	visit->pid = t->inner_pid;
+	visit->namespace_device = t->namespace_device;
+	visit->namespace_inode = t->namespace_inode;
+	if (thread)
+		ask_for_python(t, thread, visit);
+	return 0;
 }
 
 static void take_fields(struct target *t, struct target_interpreter *i,
@@ -651,18 +666,13 @@ int target_take_visit(struct target *t, struct target_thread *thread,
 static int make_visit(struct target *t, struct target_thread *thread, pid_t tid,
 		      struct visit *visit)
 {
+	int status = target_plan_visit(t, thread, tid, visit);
 	enum visit_result result;
 
-	visit->tid = inner_tid(t, tid, thread);
-	if (!visit->tid || !target_has_visits(t))
-		return -ERR_PERMISSION;
+	if (status < 0)
+		return status;
 	if (visit->core < 0)
 		return -ERR_GONE;
-	visit->pid = t->inner_pid;
-	visit->namespace_device = t->namespace_device;
-	visit->namespace_inode = t->namespace_inode;
-	if (thread)
-		target_plan_visit(t, thread, visit);
 	result = visitor_visit(t->visitor, visit);
 	if (result == VISIT_AWAY)
 		return -ERR_GONE;

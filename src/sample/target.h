@@ -170,8 +170,8 @@ int target_visit_native(struct target *t, struct target_thread *thread,
 bool target_has_visits(struct target *t);
 /* The two halves of it, for visits that are not made here: what to ask for, and
  * what to make of the answer. */
-void target_plan_visit(const struct target *t,
-		       const struct target_thread *thread, struct visit *visit);
+int target_plan_visit(struct target *t, const struct target_thread *thread,
+		      pid_t tid, struct visit *visit);
 int target_take_visit(struct target *t, struct target_thread *thread,
 		      const struct visit *visit);
 

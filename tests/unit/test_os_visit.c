@@ -16,7 +16,9 @@
 #include "os/visit.h"
 #include "os/visit_clock.h"
 
-#define TRIES 1000 /* until the child is met on its core */
+#define FAST  200000   /* ns from one visit of a clock to the next */
+#define SLOW  20000000 /* more than from one of the kernel's ticks */
+#define TRIES 1000     /* until the child is met on its core */
 #define ITEMS 5
 #define FIELD UINT64_C(0x1122334455667788)
 #define MARK  UINT64_C(0x4d41524b)
@@ -294,15 +296,25 @@ static struct visit_clocks *new_clocks(uint32_t n)
 {
 	struct visit_shape shape = direct;
 	struct visit_clocks *c = NULL;
+	struct visit ours = { 0 };
 
 	shape.registers = true;
 	visitor_free(new_visitor(&shape)); /* may be skipped */
-	assert_int_equal(visit_clocks_new(&c, &shape, n, NULL), 0);
+	assert_true(visit_namespace(getpid(), &ours.namespace_device,
+				    &ours.namespace_inode));
+	assert_int_equal(visit_clocks_new(&c, &shape, &ours, n, NULL), 0);
 	return c;
 }
 
+static int take_clock(struct visit_clocks *c, pid_t tid)
+{
+	struct visit asked = { .pid = tid, .tid = tid };
+
+	return visit_clocks_take(c, tid, &asked);
+}
+
 /* Let the clock run until it has taken `n` visits at least. */
-static void run_clock(struct visit_clocks *c, int clock, int n)
+static void run_clock(struct visit_clocks *c, int clock, uint64_t period, int n)
 {
 	struct visit asked = visit_to(child, cores[1]);
 	int found = 0;
@@ -313,8 +325,8 @@ static void run_clock(struct visit_clocks *c, int clock, int n)
 		struct visit got;
 		size_t at = 0;
 
-		assert_true(visit_clocks_start(c, clock, &asked, 200000));
-		usleep(10000);
+		assert_true(visit_clocks_start(c, clock, &asked, period));
+		usleep((useconds_t)(period * 50 / 1000));
 		visit_clocks_stop(c, clock);
 		found = 0;
 		while (visit_clocks_next(c, clock, &at, &got, &result))
@@ -347,12 +359,12 @@ static void test_clock_takes_visits(void **state)
 
 	(void)state;
 	start_child(ITEMS, NULL);
-	clock = visit_clocks_take(c, child);
+	clock = take_clock(c, child);
 	assert_true(clock >= 0);
-	run_clock(c, clock, 3);
+	run_clock(c, clock, FAST, 3);
 	while (visit_clocks_next(c, clock, &at, &got, &result)) {
 		assert_int_equal(result, VISIT_TAKEN);
-		assert_true(got.whole && got.time > last);
+		assert_true(got.whole && got.time >= last + FAST / 4);
 		last = got.time;
 		assert_int_equal(got.values[1], FIELD);
 		check_items(&got, ITEMS);
@@ -379,7 +391,7 @@ static void test_clock_counts_what_it_loses(void **state)
 
 	(void)state;
 	start_child(ITEMS, &items[0]); /* a ring: records of many items */
-	clock = visit_clocks_take(c, child);
+	clock = take_clock(c, child);
 	assert_true(clock >= 0);
 	asked = visit_to(child, cores[1]);
 	for (int i = 0; i < TRIES && !visit_clocks_lost(c, clock); i++) {
@@ -402,16 +414,57 @@ static void test_clocks_are_given_out(void **state)
 
 	(void)state;
 	start_child(ITEMS, NULL);
-	first = visit_clocks_take(c, child);
-	second = visit_clocks_take(c, getpid());
+	first = take_clock(c, child);
+	second = take_clock(c, getpid());
 	assert_true(first >= 0 && second >= 0 && first != second);
-	assert_int_equal(visit_clocks_take(c, child), -ERR_LIMIT);
+	assert_int_equal(take_clock(c, child), -ERR_LIMIT);
 	visit_clocks_give_back(c, first);
-	assert_int_equal(visit_clocks_take(c, child), first);
-	run_clock(c, first, 1);
+	assert_int_equal(take_clock(c, child), first);
+	run_clock(c, first, FAST, 1);
 	visit_clocks_give_back(c, first);
 	end_child(NULL);
-	assert_int_equal(visit_clocks_take(c, 0x3fffffff), -ERR_GONE);
+	assert_int_equal(take_clock(c, 0x3fffffff), -ERR_GONE);
+	visit_clocks_free(c);
+}
+
+/* A period longer than that of the kernel's tick needs no other clock; and one
+ * that rests can be started again. */
+static void test_clock_goes_by_the_tick(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	int clock;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	clock = take_clock(c, child);
+	assert_true(clock >= 0);
+	run_clock(c, clock, SLOW, 3);
+	visit_clocks_rest(c, clock);
+	run_clock(c, clock, FAST, 3);
+	visit_clocks_rest(c, clock);
+	run_clock(c, clock, FAST, 3);
+	visit_clocks_free(c);
+}
+
+/* The thread has an id that another process's had. */
+static void test_clock_of_another_process(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	struct visit asked, got;
+	enum visit_result result;
+	size_t at = 0;
+	int clock;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	asked = visit_to(child, cores[1]);
+	asked.pid = getpid();
+	clock = visit_clocks_take(c, child, &asked);
+	assert_true(clock >= 0);
+	assert_true(visit_clocks_start(c, clock, &asked, FAST));
+	usleep(50 * FAST / 1000);
+	visit_clocks_stop(c, clock);
+	assert_false(visit_clocks_next(c, clock, &at, &got, &result));
 	visit_clocks_free(c);
 }
 
@@ -446,6 +499,10 @@ int main(void)
 		cmocka_unit_test_teardown(test_clock_counts_what_it_loses,
 					  end_child),
 		cmocka_unit_test_teardown(test_clocks_are_given_out, end_child),
+		cmocka_unit_test_teardown(test_clock_goes_by_the_tick,
+					  end_child),
+		cmocka_unit_test_teardown(test_clock_of_another_process,
+					  end_child),
 		cmocka_unit_test(test_impossible_shapes),
 	};
 
