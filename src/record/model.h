@@ -31,7 +31,8 @@
 
 /* What a sampled thread was doing; kept with every sample. */
 enum sample_state {
-	STATE_ON_CPU = 1 << 0, /* running or runnable, as the kernel saw it */
+	STATE_ON_CPU = 1 << 0, /* running; or ready to run, where the kernel
+				* does not tell one from the other */
 	STATE_GIL = 1 << 1,    /* held the GIL (or was attached, without GIL) */
 	STATE_GIL_WAIT = 1 << 2, /* was waiting for the GIL */
 	STATE_GC = 1 << 3,	 /* was collecting garbage */

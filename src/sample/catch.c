@@ -51,12 +51,15 @@ static bool has_stranger(const struct target *t)
 	return false;
 }
 
-static void look_natives(struct target *t, uint64_t now)
+static void look_natives(const struct sampler *s, struct target *t,
+			 uint64_t now)
 {
 	native_list(t->native, now, has_stranger(t));
 	link_threads(t);
-	for (uint32_t i = 0; i < t->native->n_threads; i++)
+	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		native_look(t->native, t->native->threads[i]);
+		native_judge(t->native->threads[i], s->woke);
+	}
 }
 
 /* Whether no thread of the process has run since all were read: then nothing
@@ -223,11 +226,12 @@ static void settle_state(struct target *t, const struct pair *p)
 {
 	struct target_thread *thread = p->python;
 
-	thread->os_state = p->native->running ? 'R' : 'S';
+	thread->os_state = native_on_cpu(p->native) ? 'R' : 'S';
 	thread->core = (uint32_t)p->native->core;
 	thread->gil_wait = p->native->gil_wait;
 	thread->state = target_thread_state(t, thread) | p->native->state;
-	if (p->native->running && t->native->options.source != REGISTERS_STOP)
+	if (native_on_cpu(p->native) &&
+	    t->native->options.source != REGISTERS_STOP)
 		thread->state |= STATE_RIDDEN;
 }
 
@@ -255,7 +259,7 @@ static void take_python(struct sampler *s, struct target *t,
 	if (!thread->good)
 		return;
 	if (thread->native)
-		thread->os_state = thread->native->running ? 'R' : 'S';
+		thread->os_state = native_on_cpu(thread->native) ? 'R' : 'S';
 	thread->state = target_thread_state(t, thread);
 	thread->unvisited -= thread->unvisited > 0;
 	sampler_prove(s, t, thread);
@@ -319,7 +323,7 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now)
 	int status;
 
 	stop_settle(&t->native->stop);
-	look_natives(t, now);
+	look_natives(s, t, now);
 	if (!all_settled(t)) {
 		t->ridden = NULL;
 		status = target_look(t, now);

@@ -440,7 +440,7 @@ static const struct clock_row *row_at(struct clock_track *track, uint64_t at,
 /* What a thread did that its clock did not see: it slept, from before the
  * window or to its end; or it was others' turn, and then it stands where it
  * was. The kernel does not tell of a thread's last switch. */
-static enum found find_absent(const struct target *t,
+static enum found find_absent(struct target *t,
 			      const struct native_thread *thread, uint64_t at,
 			      struct clock_row *row)
 {
@@ -461,11 +461,16 @@ static enum found find_absent(const struct target *t,
 		row->state = track->first_state;
 		return FOUND;
 	}
-	return lost_unless(row->time && !row->hole && !track->full &&
-			   (doing == PERF_ON_CPU || doing == PERF_READY));
+	if (!row->time || row->hole || track->full)
+		return FOUND_LOST;
+	if (doing == PERF_READY) {
+		row->node = native_ready_node(t->native, &t->table, row->node);
+		row->state &= ~(uint32_t)(STATE_ON_CPU | STATE_RIDDEN);
+	}
+	return lost_unless(doing == PERF_ON_CPU || doing == PERF_READY);
 }
 
-static enum found find_row(const struct target *t, const struct clock_window *w,
+static enum found find_row(struct target *t, const struct clock_window *w,
 			   struct native_thread *thread, uint64_t at,
 			   struct clock_row *row)
 {

@@ -540,7 +540,10 @@ static void withdraw_thrown(struct native *n, const struct stack *python,
 static void push_leaf(struct native *n, struct native_thread *t)
 {
 	push_kernel(n, t);
-	if (t->gil_wait || os_syscall_wait(t->call))
+	if (t->ready)
+		merged_push(&t->merged, MERGED_MARK, NATIVE_MARK_CPU,
+			    UNWIND_NO_MODULE);
+	else if (t->gil_wait || os_syscall_wait(t->call))
 		merged_push(&t->merged, MERGED_MARK,
 			    t->gil_wait ? NATIVE_MARK_GIL : (uint64_t)t->call,
 			    UNWIND_NO_MODULE);
@@ -626,4 +629,14 @@ uint32_t native_node(struct native *n, struct native_thread *t,
 		t->epoch = table->epoch;
 	}
 	return t->node;
+}
+
+uint32_t native_ready_node(struct native *n, struct node_table *table,
+			   uint32_t node)
+{
+	struct merged_frame mark = { .kind = MERGED_MARK,
+				     .address = NATIVE_MARK_CPU,
+				     .module = UNWIND_NO_MODULE };
+
+	return node_below(table, node, &mark, &n->namer);
 }

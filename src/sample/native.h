@@ -78,6 +78,7 @@ struct native_thread {
 	uint64_t rested; /* head when we last went to sleep */
 	bool standing;	 /* does not run, and the registers are known */
 	bool known;	 /* and it has been read since it came to stand */
+	bool ready;	 /* others have its CPU, and not because of us */
 	long call;	 /* system call that it sleeps in; -1: none, unknown */
 	uint64_t argument; /* first one of the call */
 	bool looked;	   /* has been looked at before */
@@ -183,6 +184,9 @@ void native_bury(struct native *n);
 /* Look at a thread: does it run, where does it stand. No system call when it
  * has not run since the last look. */
 void native_look(struct native *n, struct native_thread *t);
+/* After a look: is it ready? We have been awake since `woke` (0: for long, and
+ * nobody knows). */
+void native_judge(struct native_thread *t, uint64_t woke);
 /* Ask for the top of its stack. */
 void native_plan(struct native_thread *t, struct pieces *pieces);
 /* Right after the read: note whether the copy is there. */
@@ -227,9 +231,20 @@ uint32_t native_node(struct native *n, struct native_thread *t,
 const struct unwind_module_info *native_module(const struct native *n,
 					       uint32_t module);
 
+/* Whether it was on a CPU; one that we took the CPU from was. */
+static inline bool native_on_cpu(const struct native_thread *t)
+{
+	return t->running && !t->ready;
+}
+
+/* The node of a thread that is ready, from that of where it last ran. */
+uint32_t native_ready_node(struct native *n, struct node_table *table,
+			   uint32_t node);
+
 /* What a mark says, as "<waiting: futex>". A mark is the number of a system
- * call or the one for the GIL. */
+ * call, or one for the GIL, or one for a CPU. */
 #define NATIVE_MARK_GIL	 UINT64_C(0x10000)
+#define NATIVE_MARK_CPU	 UINT64_C(0x10001)
 #define NATIVE_MARK_SIZE 40
 void native_mark_text(uint64_t mark, char text[NATIVE_MARK_SIZE]);
 

@@ -14,6 +14,7 @@
 #define CLOCK_LATE  1000000u /* ns that we wait for it */
 #define CLOCK_CLOSE 100000u  /* ns from its interrupt to the switch, at most */
 #define CLOCK_GRACE 100000u  /* ns after a tick that we wait for it */
+#define A_MOMENT    100000u  /* ns from when a thread is put off for us */
 #define RING_BUSY   2048u    /* bytes written from one tick to the next */
 #define STACK_MAX   65536u   /* bytes of a stack that are copied */
 
@@ -143,6 +144,16 @@ void native_look(struct native *n, struct native_thread *t)
 	t->known = t->has_picture && t->pictured == t->head;
 }
 
+/* Who wakes us on its core puts it off, too: that was a moment ago. */
+void native_judge(struct native_thread *t, uint64_t woke)
+{
+	bool ready = t->running && t->standing && t->left + A_MOMENT < woke;
+
+	if (ready != t->ready)
+		t->has_picture = t->known = false;
+	t->ready = ready;
+}
+
 /* As far as the stack is known to reach, so that no read goes beyond it. */
 static size_t wanted_bytes(const struct native_thread *t)
 {
@@ -176,6 +187,7 @@ int native_take_visit(struct native_thread *t, const struct visit *visit)
 		return -ERR_LIMIT;
 	memcpy(t->copy, visit->stack, visit->stack_size);
 	t->planned = t->running = true;
+	t->ready = false;
 	t->call = -1;
 	t->n_kernel = t->n_proof = 0;
 	return 0;
@@ -325,7 +337,7 @@ bool native_catch(struct native *n, struct native_thread *t)
 {
 	bool caught;
 
-	t->known = false;
+	t->known = t->ready = false;
 	if (t->refused || t->ended)
 		return false;
 	if (n->options.source == REGISTERS_STOP)
@@ -349,8 +361,11 @@ void native_release(struct native *n)
 
 void native_mark_text(uint64_t mark, char text[NATIVE_MARK_SIZE])
 {
-	const char *name =
-		mark == NATIVE_MARK_GIL ? "GIL" : os_syscall_wait((long)mark);
+	const char *name = mark == NATIVE_MARK_GIL   ? "GIL"
+			   : mark == NATIVE_MARK_CPU ? "CPU"
+						     : NULL;
 
+	if (!name)
+		name = os_syscall_wait((long)mark);
 	snprintf(text, NATIVE_MARK_SIZE, "<waiting: %s>", name ? name : "?");
 }

@@ -194,6 +194,12 @@ static uint32_t find_merged(struct node_table *t, const struct merged_frame *f,
 	return node;
 }
 
+uint32_t node_below(struct node_table *t, uint32_t node,
+		    const struct merged_frame *frame, struct node_namer *namer)
+{
+	return find_merged(t, frame, node, namer);
+}
+
 uint32_t node_of_merged(struct node_table *t, struct merged_path *p,
 			const struct merged *stack, uint64_t generation,
 			struct node_namer *namer)

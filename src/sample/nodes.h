@@ -71,6 +71,10 @@ uint32_t node_of_merged(struct node_table *t, struct merged_path *p,
 			const struct merged *stack, uint64_t generation,
 			struct node_namer *namer);
 
+/* The node of one more native frame or mark at the leaf of a stack. */
+uint32_t node_below(struct node_table *t, uint32_t node,
+		    const struct merged_frame *frame, struct node_namer *namer);
+
 /* The node of a stack (leaf first), ID_NONE when it is empty. */
 uint32_t node_of_stack(struct node_table *t, struct node_path *p,
 		       const struct stack *stack, uint64_t generation);

@@ -444,6 +444,7 @@ static bool take_window(struct recorder *r)
 		clocks_stop(r->targets[i]);
 	now = clock_now();
 	r->info.missed += (now - closed) / r->options.period;
+	r->sampler.woke = closed;
 	take_targets(r, now);
 	write_window(r, &w);
 	writer_tick(r->writer, now);
@@ -610,7 +611,7 @@ static int loop(struct recorder *r, struct error *err)
 			now = clock_now();
 		} else if (r->n_targets) {
 			sleep_until_tick(r);
-			now = clock_now();
+			r->sampler.woke = now = clock_now();
 			take_tick(r, now);
 			plan_window(r);
 		} else {

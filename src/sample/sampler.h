@@ -15,7 +15,8 @@ struct sampler_counts {
 
 struct sampler {
 	struct rider rider;
-	bool bursts; /* several looks in a read, where that can be; burst.h */
+	bool bursts;   /* several looks in a read, where that can be; burst.h */
+	uint64_t woke; /* since when we are awake, for this tick; 0: unknown */
 	struct sampler_counts counts;
 };
 

@@ -153,11 +153,16 @@ static void see_thread(const struct scribe *s, struct target *t,
 		tell_native(thread);
 }
 
+static uint32_t native_state(const struct native_thread *thread)
+{
+	return thread->state | (native_on_cpu(thread) ? STATE_ON_CPU : 0);
+}
+
 /* The same of one that Python does not know. */
 static void see_native(const struct scribe *s, struct target *t,
 		       struct native_thread *thread, uint64_t now)
 {
-	uint32_t state = thread->state | (thread->running ? STATE_ON_CPU : 0);
+	uint32_t state = native_state(thread);
 
 	thread->seen = false;
 	if (thread->python || thread->left_out)
@@ -198,9 +203,7 @@ void scribe_write(const struct scribe *s, const struct target *t)
 
 		if (thread->seen)
 			writer_sample(s->writer, thread->record, thread->node,
-				      thread->state |
-					      (thread->running ? STATE_ON_CPU
-							       : 0));
+				      native_state(thread));
 	}
 }
 

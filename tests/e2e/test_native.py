@@ -268,6 +268,21 @@ def test_code_that_is_used_again_between_clocks(python, start, attach):
     assert samples > 1000 and wrong < 0.005 * samples, (wrong, samples)
 
 
+@pytest.mark.versions("3.8", "3.12", "3.15")
+def test_threads_that_wait_for_a_cpu(python, start, attach):
+    """The switches tell one that is ready to run from one that runs."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core: the recorder is on it, too")
+    recording = attach("-n", "-d", "2s", start(python, "crowded.py", 30).pid)
+    crowd = [t for t in recording.threads() if t["name"].startswith("crowd")]
+    assert all(t["top"]["name"] == "<waiting: CPU>" for t in crowd)
+    samples = sum(t["samples"] for t in crowd)
+    assert len(crowd) == 3 and samples > 3000
+    for share in (sum(t["on_cpu"] for t in crowd) / samples,
+                  1 - sum(t["top"]["samples"] for t in crowd) / samples):
+        assert abs(share - 1 / 3) < 0.08, crowd
+
+
 @ONE
 def test_one_works_and_one_sleeps(python, start, attach):
     """Two processes, of which only one has a clock."""
