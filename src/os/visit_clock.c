@@ -17,6 +17,7 @@
 
 #define TRACEPOINT   "hrtimer_expire_entry"
 #define FIRST_PERIOD 1000000u /* ns: the kernel wants one from the start */
+#define LEAST	     30000    /* ns between two interrupts */
 #define STOP_PAUSE   20	      /* us; the program takes some of them */
 #define STOP_TRIES   500 /* the core may have been taken from the machine */
 
@@ -110,7 +111,8 @@ static int link_program(int program_fd)
 }
 
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
-		     const struct visit *asked, uint32_t n, struct error *err)
+		     uint64_t device, uint64_t inode, uint32_t n,
+		     struct error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct visit_layout layout;
@@ -129,8 +131,8 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->size = (c->size + page - 1) / page * page;
 	c->tick = tick_period();
 	c->program_fd = c->link_fd = -1;
-	c->maps.device = asked->namespace_device;
-	c->maps.inode = asked->namespace_inode;
+	c->maps.device = device;
+	c->maps.inode = inode;
 	c->maps.areas_fd = visit_map(c->size, n);
 	c->maps.clocks_fd = clock_map(n);
 	if (c->maps.areas_fd < 0 || c->maps.clocks_fd < 0)
@@ -270,13 +272,15 @@ bool visit_clocks_start(struct visit_clocks *c, int clock,
 	struct visit_area *area = area_of(c, clock);
 
 	if (!c->clocks[clock].stands)
+		c->clocks[clock].stands = !atomic_load(&area->busy);
+	if (!c->clocks[clock].stands)
 		return false;
 	area->question.thread = c->clocks[clock].thread;
 	area->question.head = asked->head;
 	area->question.stack_top = asked->stack_top;
 	memcpy(area->question.fields, asked->fields, sizeof(asked->fields));
 	area->position = area->lost = 0;
-	area->least = period / 4;
+	area->least = LEAST;
 	if (!set_event(&c->clocks[clock], rest_of(period, c->tick)))
 		return false;
 	c->clocks[clock].stands = false;

@@ -1,4 +1,4 @@
-/* Visits by a thread's own clock.
+/* Visits by the timers of a thread's core.
  *
  * A visit (visit.h) is asked for, each time, by somebody who is awake; being
  * awake a thousand times a second is most of what a sampler costs, and on a
@@ -29,10 +29,11 @@
 
 struct visit_clocks;
 
-/* Up to n clocks for lists of a shape and threads of a pid namespace, which
- * `asked` names. -ERR_PERMISSION or -ERR_UNSUPPORTED, with a sentence. */
+/* Up to n clocks for lists of a shape and threads of a pid namespace, as of
+ * visit_namespace(). -ERR_PERMISSION or -ERR_UNSUPPORTED, with a sentence. */
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
-		     const struct visit *asked, uint32_t n, struct error *err);
+		     uint64_t device, uint64_t inode, uint32_t n,
+		     struct error *err);
 void visit_clocks_free(struct visit_clocks *c); /* NULL-safe */
 
 /* A clock for a thread, not running yet: its number, or -ERR_LIMIT when all are

@@ -370,7 +370,7 @@ static void emit_area(struct assembly *a, const struct visit_clock_maps *maps)
 static void emit_wanted(struct assembly *a)
 {
 	count(a, QUESTION, AREA(busy), 1);
-	load(a, ARGUMENT1, QUESTION, AREA(wanted));
+	count(a, QUESTION, AREA(wanted), 0); /* what it was, in ARGUMENT1 */
 	jumps_add(&a->to_end, jump(a, BPF_JEQ, ARGUMENT1, 0));
 	emit_compare(a);
 }

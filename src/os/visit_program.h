@@ -1,7 +1,7 @@
 /* The BPF program behind visits: it reads a thread's registers, list and stack
  * where the thread is interrupted, and writes one record. Private to visits
  * (visit.c, where it is sent to a core) and their clocks (visit_clock.c, where
- * the thread's own clock calls it). */
+ * the timers of the thread's core call it). */
 #ifndef PYROMETER_OS_VISIT_PROGRAM_H
 #define PYROMETER_OS_VISIT_PROGRAM_H
 

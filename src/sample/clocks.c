@@ -7,8 +7,8 @@
 #include "os/visit_clock.h"
 #include "sample/catch.h"
 
-#define WINDOW	     64000000u /* ns */
-#define TICKS_MAX    64
+#define WINDOW	     128000000u /* ns */
+#define TICKS_MAX    128
 #define TICKS_FIRST  16
 #define PERIOD_MIN   200000u /* ns: the interrupts cost too much beyond */
 #define ROWS_MAX     (2 * TICKS_MAX)
@@ -56,7 +56,7 @@ struct clock_track {
 	bool planned;  /* it was there when it began */
 	bool runs;     /* and was left to its clock */
 	uint64_t head; /* as it began */
-	bool slept;    /* it began asleep, like this: */
+	bool stood;    /* it began off CPU, like this: */
 	uint64_t left;
 	uint32_t first_node, first_state;
 	bool full; /* there was no room for more rows */
@@ -116,7 +116,6 @@ static bool has_clocks(struct target *t, uint32_t n)
 {
 	struct clocks *c = t->clocks;
 	struct visit_shape shape;
-	struct visit asked = { 0 };
 
 	if (c->n >= n || n > CLOCKS_MAX)
 		return c->visits && n <= CLOCKS_MAX;
@@ -128,9 +127,9 @@ static bool has_clocks(struct target *t, uint32_t n)
 	c->n = n;
 	stack_shape(&t->threads[0]->stack, &shape);
 	shape.registers = true;
-	if (target_plan_visit(t, t->threads[0], t->threads[0]->tid, &asked) ==
-	    0)
-		visit_clocks_new(&c->visits, &shape, &asked, n, NULL);
+	if (target_has_visits(t))
+		visit_clocks_new(&c->visits, &shape, t->namespace_device,
+				 t->namespace_inode, n, NULL);
 	return c->visits;
 }
 
@@ -255,11 +254,11 @@ void clocks_cancel(struct target *t)
 	clocks_rest(t);
 }
 
-/* Whether the last tick found it asleep. */
-static bool sleeps(const struct native_thread *thread)
+/* Whether the last tick found it off CPU, and knows where. */
+static bool stands(const struct native_thread *thread)
 {
-	return thread->standing && !thread->running && thread->has_picture &&
-	       thread->pictured == thread->head;
+	return thread->standing && !native_on_cpu(thread) &&
+	       thread->has_picture && thread->pictured == thread->head;
 }
 
 static void plan_window(struct target *t)
@@ -273,7 +272,7 @@ static void plan_window(struct target *t)
 		track->planned = true;
 		track->runs = false;
 		track->head = thread->head;
-		track->slept = track->seen && sleeps(thread);
+		track->stood = track->seen && stands(thread);
 		track->left = thread->left;
 		track->full = false;
 		track->first_node = track->node;
@@ -300,6 +299,7 @@ static void be_patient(struct target *t)
 
 bool clocks_start(struct target *t, const struct clock_window *w)
 {
+	native_bury(t->native); /* they have clocks, too */
 	plan_window(t);
 	t->clocks->going = true;
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
@@ -418,81 +418,100 @@ static enum found lost_unless(bool found)
 	return found ? FOUND : FOUND_LOST;
 }
 
-/* As many rows as ticks, but at moments of their own: each is written once, in
- * order, at the first tick that is free; the last one again if there is no new
- * one. NULL: none is near. */
-static const struct clock_row *row_at(struct clock_track *track, uint64_t at,
-				      uint64_t period)
+/* There are about as many rows as ticks, but at moments of their own: each is
+ * written once, in order, at the first tick that is free. NULL: none is near.
+ */
+static const struct clock_row *next_row(struct clock_track *track, uint64_t at,
+					uint64_t period)
 {
 	const struct clock_row *rows = track->rows;
 
 	while (track->next < track->n_rows &&
 	       rows[track->next].time + NEAR * period < at)
 		track->next++;
-	if (track->next < track->n_rows &&
-	    rows[track->next].time <= at + period / 2)
-		return &rows[track->next++];
-	if (track->next && rows[track->next - 1].time + NEAR * period >= at)
-		return &rows[track->next - 1];
-	return NULL;
+	return track->next < track->n_rows &&
+			       rows[track->next].time <= at + period / 2
+		       ? &rows[track->next]
+		       : NULL;
 }
 
-/* What a thread did that its clock did not see: it slept, from before the
- * window or to its end; or it was others' turn, and then it stands where it
- * was. The kernel does not tell of a thread's last switch. */
-static enum found find_absent(struct target *t,
-			      const struct native_thread *thread, uint64_t at,
-			      struct clock_row *row)
+/* One that has neither left its CPU nor come to it ran on. */
+static enum perf_doing doing_at(const struct native_thread *thread, uint64_t at,
+				uint64_t *since)
+{
+	if (thread->running && thread->head == thread->track->head)
+		return PERF_ON_CPU;
+	return perf_event_at(&thread->event, at, since);
+}
+
+/* A thread was off CPU: from before the window or to its end; or it was others'
+ * turn, and then it stands where it was. */
+static enum found find_off(struct target *t, const struct native_thread *thread,
+			   enum perf_doing doing, uint64_t since,
+			   struct clock_row *row)
 {
 	const struct clock_track *track = thread->track;
-	uint64_t since = 0;
-	enum perf_doing doing;
 
-	if (thread->ended || t->status == -ERR_GONE)
-		return FOUND_NOBODY;
-	doing = perf_event_at(&thread->event, at, &since);
-	if (doing == PERF_ASLEEP && sleeps(thread) && thread->left == since) {
+	if (stands(thread) && thread->left == since) {
 		row->node = track->node;
 		row->state = track->state;
 		return lost_unless(track->seen);
 	}
-	if (doing == PERF_ASLEEP && track->slept && track->left == since) {
+	if (track->stood && track->left == since) {
 		row->node = track->first_node;
 		row->state = track->first_state;
 		return FOUND;
 	}
-	if (!row->time || row->hole || track->full)
+	if (doing != PERF_READY || !row->time || row->hole || track->full)
 		return FOUND_LOST;
-	if (doing == PERF_READY) {
-		row->node = native_ready_node(t->native, &t->table, row->node);
-		row->state &= ~(uint32_t)(STATE_ON_CPU | STATE_RIDDEN);
+	row->node = native_ready_node(t->native, &t->table, row->node);
+	row->state &= ~(uint32_t)(STATE_ON_CPU | STATE_RIDDEN);
+	return FOUND;
+}
+
+/* The switches say whether a thread that was left to its clock ran, and rows
+ * where. The kernel does not tell of a thread's last switch. */
+static enum found find_clocked(struct target *t, const struct clock_window *w,
+			       const struct native_thread *thread, uint64_t at,
+			       struct clock_row *row)
+{
+	struct clock_track *track = thread->track;
+	const struct clock_row *next = next_row(track, at, w->period);
+	bool gone = thread->ended || t->status == -ERR_GONE;
+	enum perf_doing doing;
+	uint64_t since = 0;
+
+	if (gone && !next)
+		return FOUND_NOBODY;
+	doing = gone ? PERF_ON_CPU : doing_at(thread, at, &since);
+	if (next && (doing == PERF_ON_CPU || doing == PERF_UNKNOWN)) {
+		*row = *next;
+		track->next++;
+		return lost_unless(!row->hole);
 	}
-	return lost_unless(doing == PERF_ON_CPU || doing == PERF_READY);
+	if (track->n_rows)
+		*row = track->rows[track->next ? track->next - 1 : 0];
+	if (doing == PERF_ASLEEP || doing == PERF_READY)
+		return find_off(t, thread, doing, since, row);
+	return lost_unless(doing == PERF_ON_CPU && row->time && !row->hole &&
+			   !track->full);
 }
 
 static enum found find_row(struct target *t, const struct clock_window *w,
 			   struct native_thread *thread, uint64_t at,
 			   struct clock_row *row)
 {
-	struct clock_track *track = thread->track;
-	const struct clock_row *last;
+	const struct clock_track *track = thread->track;
 
 	if (!track->runs && thread->ended)
 		return FOUND_NOBODY;
 	if (!track->runs) {
 		row->node = track->node;
 		row->state = track->state;
-		return lost_unless(track->seen && sleeps(thread) &&
+		return lost_unless(track->seen && stands(thread) &&
 				   thread->head == track->head);
 	}
-	last = row_at(track, at, w->period);
-	if (last) {
-		*row = *last;
-		return lost_unless(!row->hole);
-	}
-	if (track->next)
-		*row = track->rows[track->next - 1];
-	return find_absent(t, thread, at, row);
+	return find_clocked(t, w, thread, at, row);
 }
 
 bool clocks_row(struct target *t, const struct clock_window *w,

@@ -1,4 +1,4 @@
-/* Threads that run on and on, left to their own clocks.
+/* Threads that run on and on, left to the timers of their cores.
  *
  * The problem: with native stacks a tick costs us some tens of microseconds, of
  * which the wake-up is the larger part, and on a machine without an idle core
@@ -12,9 +12,10 @@
  * born or went to sleep. The ticks of the window are written with what is known
  * of each:
  *
- *   a thread that ran     what its clock took last; if it slept from some
- *                         moment to the end, from then on what the tick at the
- *                         end finds;
+ *   a thread that ran     what its clock took about then; if it was off CPU
+ *                         from some moment to the end, from then on what the
+ *                         tick at the end finds; while others had its CPU, what
+ *                         its clock took last, waiting for a CPU;
  *   a thread that slept   what it slept in, if it has not run meanwhile;
  *   anything else         nothing: such samples count as lost. So do those
  *                         whose stack could not be taken.
@@ -27,9 +28,10 @@
  * next one wants threads that have been running for twice as long. So a program
  * that keeps changing is taken tick by tick, as always.
  *
- * A clock counts CPU time, stands still while we look, and every few windows
- * gets a period that differs by up to a sixteenth: no program keeps step with
- * it. */
+ * Which of these it is the records of switches say. A clock's own period
+ * differs by up to a sixteenth and is changed every few windows, so that no
+ * program keeps step with it; one could with the kernel's tick, which is a part
+ * of it. */
 #ifndef PYROMETER_SAMPLE_CLOCKS_H
 #define PYROMETER_SAMPLE_CLOCKS_H
 

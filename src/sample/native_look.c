@@ -335,9 +335,10 @@ static bool catch_by_stop(struct native *n, struct native_thread *t)
 
 bool native_catch(struct native *n, struct native_thread *t)
 {
+	uint64_t head = t->head;
 	bool caught;
 
-	t->known = t->ready = false;
+	t->known = false;
 	if (t->refused || t->ended)
 		return false;
 	if (n->options.source == REGISTERS_STOP)
@@ -346,6 +347,7 @@ bool native_catch(struct native *n, struct native_thread *t)
 		caught = catch_by_clock(n, t);
 	else
 		caught = catch_by_switch(n, t);
+	t->ready &= t->standing && t->head == head; /* it still stands there */
 	/* The ring does not tell of a thread's end. */
 	if (!caught)
 		look_at_sleeper(t, false);

@@ -631,6 +631,8 @@ static void leave_alone(struct recorder *r)
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		native_free(r->targets[i]->native);
 		r->targets[i]->native = NULL;
+		clocks_free(r->targets[i]->clocks);
+		r->targets[i]->clocks = NULL;
 	}
 }
 

@@ -296,13 +296,13 @@ static struct visit_clocks *new_clocks(uint32_t n)
 {
 	struct visit_shape shape = direct;
 	struct visit_clocks *c = NULL;
-	struct visit ours = { 0 };
+	uint64_t device, inode;
 
 	shape.registers = true;
 	visitor_free(new_visitor(&shape)); /* may be skipped */
-	assert_true(visit_namespace(getpid(), &ours.namespace_device,
-				    &ours.namespace_inode));
-	assert_int_equal(visit_clocks_new(&c, &shape, &ours, n, NULL), 0);
+	assert_true(visit_namespace(getpid(), &device, &inode));
+	assert_int_equal(visit_clocks_new(&c, &shape, device, inode, n, NULL),
+			 0);
 	return c;
 }
 
@@ -364,7 +364,7 @@ static void test_clock_takes_visits(void **state)
 	run_clock(c, clock, FAST, 3);
 	while (visit_clocks_next(c, clock, &at, &got, &result)) {
 		assert_int_equal(result, VISIT_TAKEN);
-		assert_true(got.whole && got.time >= last + FAST / 4);
+		assert_true(got.whole && got.time > last);
 		last = got.time;
 		assert_int_equal(got.values[1], FIELD);
 		check_items(&got, ITEMS);
