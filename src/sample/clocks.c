@@ -29,11 +29,13 @@ struct clocks {
 	uint32_t n;
 	uint32_t patience;
 	uint32_t trusted, quiet; /* windows, and ticks, without loss */
+	uint64_t last_epoch;	 /* of the code objects, and for how many */
+	uint32_t calm;		 /* ticks or windows it has been the same */
 	uint32_t ticks;		 /* of a window, at most */
 	uint64_t windows;
 	bool going; /* some clock may be */
 	/* Of the last window. */
-	uint64_t epoch;
+	uint64_t epoch, pass; /* as it began; see codes_pass() */
 	uint32_t rows, lost;
 };
 
@@ -165,14 +167,29 @@ static void count_tick(struct clock_track *track, bool runs)
 		track->ran++;
 }
 
+/* A program that makes code, as any does that imports, is not to be left alone.
+ */
+static void count_calm(struct target *t)
+{
+	struct clocks *c = t->clocks;
+
+	if (c->last_epoch != t->table.epoch)
+		c->calm = 0;
+	else if (c->calm < PATIENCE_MAX)
+		c->calm++;
+	c->last_epoch = t->table.epoch;
+}
+
 enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 {
 	uint32_t running = 0, patience;
-	bool steady = true;
+	bool steady;
 
 	if (!t->native || !has_all_pictures(t))
 		return CLOCKS_NOT;
 	patience = clocks_of(t)->patience;
+	count_calm(t);
+	steady = t->clocks->calm >= patience;
 	for (uint32_t i = 0; i < t->native->n_threads; i++) {
 		struct native_thread *thread = t->native->threads[i];
 		struct clock_track *track = track_of(thread);
@@ -314,6 +331,7 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 		return false;
 	}
 	t->clocks->epoch = t->table.epoch;
+	t->clocks->pass = codes_pass(t->codes);
 	t->clocks->windows++;
 	return true;
 }
@@ -326,6 +344,16 @@ static uint64_t generation_of(const struct target *t,
 		       : 0;
 
 	return counted ? counted : WINDOW_GENERATION | t->clocks->windows;
+}
+
+/* Another code object has been found where one was in the window before: the
+ * row has the name of one of the two, and nobody knows which. */
+static bool is_doubtful(const struct target *t,
+			const struct target_thread *python)
+{
+	return python && t->clocks->epoch != t->table.epoch &&
+	       codes_changed_since(t->codes, python->stack.frames,
+				   python->stack.n_frames, t->clocks->pass);
 }
 
 static void add_row(struct target *t, struct native_thread *thread,
@@ -346,6 +374,7 @@ static void add_row(struct target *t, struct native_thread *thread,
 	row->node = native_node(t->native, thread, &t->table,
 				generation_of(t, python));
 	row->state = python ? python->state : thread->state | STATE_ON_CPU;
+	row->hole = is_doubtful(t, python);
 }
 
 /* Walk what the clock took. */
@@ -366,18 +395,6 @@ static void take_rows(struct target *t, struct native_thread *thread)
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 
-/* Another code object has been found where one was: the rows before have the
- * name of one of the two, and nobody knows which. */
-static void void_rows(struct target *t)
-{
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct clock_track *track = t->native->threads[i]->track;
-
-		for (uint32_t k = 0; track->runs && k < track->n_rows; k++)
-			track->rows[k].hole = true;
-	}
-}
-
 void clocks_stop(struct target *t)
 {
 	stop_clocks(t);
@@ -387,8 +404,6 @@ void clocks_stop(struct target *t)
 		if (thread->track->runs)
 			take_rows(t, thread);
 	}
-	if (t->clocks->epoch != t->table.epoch)
-		void_rows(t);
 }
 
 void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state)

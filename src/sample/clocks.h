@@ -23,7 +23,8 @@
  * Windows are short at first, since the names of code that was not met before
  * are read at their end, if the process is still there; as all goes well they
  * become longer. A window is begun only when every thread of every target
- * either runs on or sleeps on. One that lost samples, or after which addresses
+ * either runs on or sleeps on, and no address of a code object has been used
+ * again for as long. One that lost samples, or after which addresses
  * of code objects turn out to have been used again, makes us more patient: the
  * next one wants threads that have been running for twice as long. So a program
  * that keeps changing is taken tick by tick, as always.

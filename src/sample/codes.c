@@ -15,6 +15,7 @@ struct entry {
 	struct code code;
 	uint32_t function;   /* in the recording */
 	uint64_t checked;    /* the pass of codes_check that last compared it */
+	uint64_t changed;    /* the pass that found it to be another; 0 */
 	uint64_t generation; /* the interpreter's count when it was compared */
 	bool bad;	     /* no code object */
 };
@@ -175,6 +176,7 @@ static bool compare(struct codes *c, size_t k, size_t *piece)
 	if (!e->bad && is_same(c, &e->code, bytes, has_name))
 		return false;
 	read_entry(c, e, e->code.address);
+	e->changed = c->pass;
 	c->stale += c->arena.total - before; /* the old one was about as big */
 	return true;
 }
@@ -208,6 +210,23 @@ bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		c->entries[c->pending[k]].generation = generation;
 	}
 	return changed;
+}
+
+uint64_t codes_pass(const struct codes *c)
+{
+	return c->pass;
+}
+
+bool codes_changed_since(const struct codes *c, const struct raw_frame *frames,
+			 uint32_t n, uint64_t pass)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = map_get(&c->by_address, frames[k].code, 0);
+
+		if (i != MAP_NONE && c->entries[i].changed > pass)
+			return true;
+	}
+	return false;
 }
 
 /* co_tlbc points at {size, entries...}. */

@@ -28,6 +28,12 @@ void codes_free(struct codes *c);
 bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		 uint64_t generation);
 
+/* The number of the last check; and whether one after that found another code
+ * object where one of these frames has its own. */
+uint64_t codes_pass(const struct codes *c);
+bool codes_changed_since(const struct codes *c, const struct raw_frame *frames,
+			 uint32_t n, uint64_t pass);
+
 /* The recording's frame id for a raw frame; a frame named "<unreadable>" when
  * its code object makes no sense. */
 uint32_t codes_frame(struct codes *c, const struct raw_frame *frame);
