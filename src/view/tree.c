@@ -300,6 +300,7 @@ static void add_waiting(struct view_facts *facts, const struct tree_data *d,
 			const struct waiting *w)
 {
 	struct buffer place = BUFFER_INIT;
+	const char *name;
 
 	if (w->function == ID_NONE) {
 		view_fact(facts, INK_DIM, "%u without a Python frame",
@@ -307,9 +308,12 @@ static void add_waiting(struct view_facts *facts, const struct tree_data *d,
 		return;
 	}
 	place_add(&place, &d->places, w->function, 0);
-	view_fact(facts, INK_DIM, "%u in %s (%s)", w->threads,
-		  reader_function(d->profile->reader, w->function)->name,
-		  buffer_text(&place));
+	name = reader_function(d->profile->reader, w->function)->name;
+	if (place.size)
+		view_fact(facts, INK_DIM, "%u in %s (%s)", w->threads, name,
+			  buffer_text(&place));
+	else
+		view_fact(facts, INK_DIM, "%u in %s", w->threads, name);
 	buffer_release(&place);
 }
 
