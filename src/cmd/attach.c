@@ -7,7 +7,7 @@
 #include "cmd/recording.h"
 
 static struct recording_options recording_options;
-static volatile sig_atomic_t stop;
+static volatile sig_atomic_t stop, suspend;
 
 static const struct option options[] = {
 	RECORDING_OPTIONS(recording_options),
@@ -21,10 +21,20 @@ static void on_signal(int number)
 	recording_signal();
 }
 
-/* What we were started to ignore, as by nohup, stays ignored. */
-static void stop_at(int number)
+/* Ctrl-Z. The recorder lets go of its targets first; when it does not sample,
+ * the second one stops us. */
+static void on_suspend(int number)
 {
-	if (signal(number, on_signal) == SIG_IGN)
+	(void)number;
+	if (suspend)
+		raise(SIGSTOP);
+	suspend = 1;
+}
+
+/* What we were started to ignore, as by nohup, stays ignored. */
+static void catch_signal(int number, void (*handler)(int))
+{
+	if (signal(number, handler) == SIG_IGN)
 		signal(number, SIG_IGN);
 }
 
@@ -46,7 +56,7 @@ static int record(const pid_t *pids, int n, const char *command,
 		recording_open(&r, &recording_options, "python", pids[0], err);
 
 	if (status == 0)
-		status = recording_start(&r, command, &stop, err);
+		status = recording_start(&r, command, &stop, &suspend, err);
 	for (int i = 0; i < n && status == 0; i++)
 		status = recorder_attach(r.recorder, pids[i], err);
 	if (status == 0)
@@ -70,9 +80,10 @@ static int attach(const struct command *self, int argc, char **argv,
 	if (status == 0)
 		status = try_pids(pids, n, err);
 	if (status == 0) {
-		stop_at(SIGINT);
-		stop_at(SIGTERM);
-		stop_at(SIGHUP);
+		catch_signal(SIGINT, on_signal);
+		catch_signal(SIGTERM, on_signal);
+		catch_signal(SIGHUP, on_signal);
+		catch_signal(SIGTSTP, on_suspend);
 		status = record(pids, n, command, err);
 	}
 	free(pids);

@@ -210,7 +210,8 @@ static bool is_own_code(const struct function_info *function)
 }
 
 int recording_start(struct recording *r, const char *command,
-		    volatile sig_atomic_t *stop, struct error *err)
+		    volatile sig_atomic_t *stop, volatile sig_atomic_t *suspend,
+		    struct error *err)
 {
 	struct recording_options *options = r->options;
 	struct recorder_options o = {
@@ -224,6 +225,7 @@ int recording_start(struct recording *r, const char *command,
 		.command = command,
 		.keeps_source = options->no_source ? NULL : is_own_code,
 		.stop = stop,
+		.suspend = suspend,
 		.progress = show_progress,
 		.naming = show_naming,
 		.skip = &skipped,

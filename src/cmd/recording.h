@@ -68,8 +68,9 @@ extern const char *const recording_modes[],
 	  recording_registers },                                               \
 	{ OPTION_CHOICE, 0, "ride", "WHEN", &(o).ride,                         \
 	  "Read a thread on its own core: auto (when its stack moves too "     \
-	  "fast to be read from elsewhere) or always, both by the kernel "     \
-	  "where it may; wake (always, by waking up there); or never.",        \
+	  "fast to be read from elsewhere, or when it runs on) or always, "    \
+	  "both by the kernel where it may; wake (always, by waking up "       \
+	  "there); or never, which keeps all interrupts from it.",             \
 	  recording_rides }
 /* clang-format on */
 
@@ -97,9 +98,11 @@ int recording_open(struct recording *r, struct recording_options *options,
 /* Nothing will be recorded after all: leave the output as it was. */
 void recording_cancel(struct recording *r);
 
-/* Make the recorder. `command` is the command line for the recording. */
+/* Make the recorder. `command` is the command line for the recording; `stop`
+ * and `suspend` as recorder.h says. */
 int recording_start(struct recording *r, const char *command,
-		    volatile sig_atomic_t *stop, struct error *err);
+		    volatile sig_atomic_t *stop, volatile sig_atomic_t *suspend,
+		    struct error *err);
 
 /* Sample to the end, close the file, print the report, write other formats. */
 int recording_finish(struct recording *r, struct error *err);

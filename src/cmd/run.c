@@ -222,7 +222,7 @@ static int run_recorded(char **program, const char *name, const char *command,
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (status < 0)
 		return status;
-	status = recording_start(&r, command, &stop, &trouble);
+	status = recording_start(&r, command, &stop, NULL, &trouble);
 	if (status < 0)
 		goto out;
 	recorder_expect(r.recorder, child);

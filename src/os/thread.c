@@ -129,6 +129,23 @@ uint64_t os_thread_runtime(struct os_thread *t)
 		       : 0;
 }
 
+bool os_thread_sleeps(pid_t pid, pid_t tid, uint64_t *out)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	int fd = open_file(pid, tid, "status");
+	char text[8192];
+	const char *at = NULL;
+
+	if (fd < 0)
+		return false;
+	if (read_text(fd, text, sizeof(text)))
+		at = strstr(text, key);
+	close(fd);
+	if (at)
+		*out = strtoull(at + sizeof(key) - 1, NULL, 10);
+	return at;
+}
+
 void os_thread_name(pid_t pid, pid_t tid, char name[32])
 {
 	int fd = open_file(pid, tid, "comm");

@@ -1,106 +1,43 @@
 #include "sample/clocks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "os/visit_clock.h"
 #include "sample/catch.h"
+#include "sample/clocks_private.h"
 
-#define WINDOW	     128000000u /* ns */
-#define TICKS_MAX    128
-#define TICKS_FIRST  16
-#define PERIOD_MIN   200000u /* ns: the interrupts cost too much beyond */
-#define ROWS_MAX     (2 * TICKS_MAX)
-#define CLOCKS_MAX   64
-#define PATIENCE     16 /* ticks for which a thread must have been running */
-#define PATIENCE_MAX 16384
-#define NEAR	     2	  /* ticks from a row to that at which it is written */
-#define LOSS	     128  /* one row of so many may be lost */
-#define TRUST	     8	  /* windows without loss that make them longer */
-#define FORGET	     2048 /* ticks without loss that make us less patient */
+#define WINDOW	    128000000u /* ns */
+#define TICKS_MAX   128
+#define TICKS_FIRST 16
+/* Without native stacks; see clocks.h. */
+#define TICKS_READ    16
+#define TICKS_VISITED 8
+#define PERIOD_MIN    200000u /* ns: the interrupts cost too much beyond */
+#define CLOCKS_MAX    64
+#define FRAMES_MAX    (VISIT_ITEMS_MAX * 3 / 4)
+#define SLEEPERS_MAX  8	 /* that are asked about one by one */
+#define PATIENCE      16 /* ticks for which a thread must have been running */
+#define PATIENCE_MAX  16384
+#define LOSS	      128  /* one row of so many may be lost */
+#define TRUST	      8	   /* windows without loss that make them longer */
+#define FORGET	      2048 /* ticks without loss that make us less patient */
 
-/* A count of freed code objects for Pythons that keep none: it says that all
- * stacks of a window are looked up at one moment. */
-#define WINDOW_GENERATION (UINT64_C(1) << 63)
-
-struct clocks {
-	struct visit_clocks *visits; /* NULL: cannot be had */
-	uint32_t n;
-	uint32_t patience;
-	uint32_t trusted, quiet; /* windows, and ticks, without loss */
-	uint64_t last_epoch;	 /* of the code objects, and for how many */
-	uint32_t calm;		 /* ticks or windows it has been the same */
-	uint32_t ticks;		 /* of a window, at most */
-	uint64_t windows;
-	bool going; /* some clock may be */
-	/* Of the last window. */
-	uint64_t epoch, pass; /* as it began; see codes_pass() */
-	uint32_t rows, lost;
-};
-
-struct clock_row {
-	uint64_t time;
-	uint32_t node, state;
-	bool hole; /* the clock went off, and nothing came of it */
-};
-
-struct clock_track {
-	struct visit_clocks *visits; /* that its clock is of */
-	int clock;		     /* -1: none */
-	uint32_t ran; /* ticks that met it running; see count_tick() */
-
-	/* The last tick that was taken. */
-	bool seen;
-	uint32_t node, state;
-
-	/* The window. */
-	bool planned;  /* it was there when it began */
-	bool runs;     /* and was left to its clock */
-	uint64_t head; /* as it began */
-	bool stood;    /* it began off CPU, like this: */
-	uint64_t left;
-	uint32_t first_node, first_state;
-	bool full; /* there was no room for more rows */
-	struct target_thread *python;
-	struct clock_row *rows; /* ROWS_MAX */
-	uint32_t n_rows, next;	/* the next one to be written */
-};
+static_assert(2 * TICKS_MAX <= CLOCK_ROWS_MAX, "a late window has room");
 
 /* ---- begin and end ---- */
 
-void clocks_free(struct clocks *c)
+void clocks_leave(struct target *t)
 {
-	if (!c)
+	if (!t->clocks)
 		return;
-	visit_clocks_free(c->visits);
-	free(c);
-}
-
-static void give_back(struct clock_track *track)
-{
-	if (!track || track->clock < 0)
-		return;
-	visit_clocks_give_back(track->visits, track->clock);
-	track->clock = -1;
-}
-
-void clock_track_free(struct clock_track *track)
-{
-	if (!track)
-		return;
-	give_back(track);
-	free(track->rows);
-	free(track);
-}
-
-static struct clock_track *track_of(struct native_thread *thread)
-{
-	if (!thread->track) {
-		thread->track = xcalloc(1, sizeof(*thread->track));
-		thread->track->clock = -1;
-	}
-	return thread->track;
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_give_back(clock_track_at(t, i));
+	for (uint32_t i = 0; i < clock_tracks_ended(t); i++)
+		clock_track_give_back(clock_track_ended(t, i));
+	visit_clocks_free(t->clocks->visits);
+	free(t->clocks);
+	t->clocks = NULL;
 }
 
 static struct clocks *clocks_of(struct target *t)
@@ -113,6 +50,15 @@ static struct clocks *clocks_of(struct target *t)
 	return t->clocks;
 }
 
+/* Threads that ended have clocks, too. */
+static void bury(struct target *t)
+{
+	if (t->native)
+		native_bury(t->native);
+	else
+		target_bury(t);
+}
+
 /* Clocks take much memory, so there are no more than run at a time. */
 static bool has_clocks(struct target *t, uint32_t n)
 {
@@ -121,14 +67,14 @@ static bool has_clocks(struct target *t, uint32_t n)
 
 	if (c->n >= n || n > CLOCKS_MAX)
 		return c->visits && n <= CLOCKS_MAX;
-	native_bury(t->native);
-	for (uint32_t i = 0; i < t->native->n_threads; i++)
-		give_back(t->native->threads[i]->track);
+	bury(t);
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_give_back(clock_track_at(t, i));
 	visit_clocks_free(c->visits);
 	c->visits = NULL;
 	c->n = n;
 	stack_shape(&t->threads[0]->stack, &shape);
-	shape.registers = true;
+	shape.registers = t->native;
 	if (target_has_visits(t))
 		visit_clocks_new(&c->visits, &shape, t->namespace_device,
 				 t->namespace_inode, n, NULL);
@@ -142,17 +88,32 @@ bool clocks_suit(uint64_t period)
 	return period >= PERIOD_MIN && period <= WINDOW / CLOCKS_LEAST;
 }
 
+/* Whether the tick at a window's end interrupts a thread. */
+static bool has_visited(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i]->to_visit)
+			return true;
+	return false;
+}
+
 uint32_t clocks_ticks(const struct target *t, uint64_t period)
 {
 	uint64_t n = WINDOW / period;
+	uint32_t most = TICKS_READ;
 
-	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
+	if (t->native)
+		most = t->clocks->ticks;
+	else if (has_visited(t))
+		most = TICKS_VISITED;
+	return n < most ? (uint32_t)n : most;
 }
 
 static bool has_all_pictures(const struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (!t->threads[i]->native || !t->threads[i]->good)
+		if (!t->threads[i]->good ||
+		    (t->native && !t->threads[i]->native))
 			return false;
 	return t->n_threads;
 }
@@ -180,28 +141,48 @@ static void count_calm(struct target *t)
 	c->last_epoch = t->table.epoch;
 }
 
+static bool runs(const struct sampler *s, struct target *t,
+		 const struct clock_track *track)
+{
+	const struct target_thread *python = track->python;
+
+	if (!track->native)
+		return python->tid && python->state & STATE_ON_CPU &&
+		       python->stack.n_frames <= FRAMES_MAX &&
+		       sampler_may_visit(s, t, python);
+	return track->native->good && catch_may_visit(s, t, track->native);
+}
+
+static bool is_settled(const struct clock_track *track)
+{
+	if (track->native)
+		return native_is_settled(track->native);
+	return track->python->tid && track->python->os_state == 'S' &&
+	       !(track->state & STATE_GIL_WAIT);
+}
+
 enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 {
-	uint32_t running = 0, patience;
+	uint32_t running = 0, sleeping = 0, patience;
 	bool steady;
 
-	if (!t->native || !has_all_pictures(t))
+	if (!has_all_pictures(t))
 		return CLOCKS_NOT;
 	patience = clocks_of(t)->patience;
 	count_calm(t);
 	steady = t->clocks->calm >= patience;
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
-		struct clock_track *track = track_of(thread);
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
-		count_tick(track,
-			   thread->good && catch_may_visit(s, t, thread));
+		count_tick(track, runs(s, t, track));
 		if (track->ran >= patience)
 			running++;
-		else if (track->ran || !native_is_settled(thread))
+		else if (track->ran || !is_settled(track))
 			steady = false;
+		else
+			sleeping++;
 	}
-	if (!steady)
+	if (!steady || (!t->native && sleeping > SLEEPERS_MAX))
 		return CLOCKS_NOT;
 	if (!running)
 		return CLOCKS_IDLE;
@@ -216,51 +197,30 @@ uint32_t clocks_close(struct clock_window *w, uint64_t now)
 
 	if (now > w->start + half)
 		ticks = (now - w->start - half) / w->period;
-	w->ticks = ticks < ROWS_MAX ? (uint32_t)ticks : ROWS_MAX;
+	w->ticks = ticks < CLOCK_ROWS_MAX ? (uint32_t)ticks : CLOCK_ROWS_MAX;
 	return (uint32_t)(ticks - w->ticks);
-}
-
-static bool start_clock(struct target *t, struct native_thread *thread,
-			uint64_t period)
-{
-	struct clock_track *track = thread->track;
-	struct visit asked = { .stack_top = thread->top };
-
-	if (target_plan_visit(t, track->python, thread->tid, &asked) < 0)
-		return false;
-	if (track->clock < 0) {
-		track->visits = t->clocks->visits;
-		track->clock =
-			visit_clocks_take(track->visits, thread->tid, &asked);
-	}
-	if (track->clock < 0)
-		return false;
-	if (!track->rows)
-		track->rows = xcalloc(ROWS_MAX, sizeof(*track->rows));
-	track->runs =
-		visit_clocks_start(track->visits, track->clock, &asked, period);
-	return track->runs;
 }
 
 static void stop_clocks(struct target *t)
 {
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct clock_track *track = t->native->threads[i]->track;
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
-		if (track && track->runs)
+		if (track->runs)
 			visit_clocks_stop(track->visits, track->clock);
 	}
 }
 
 void clocks_rest(struct target *t)
 {
-	if (!t->clocks || !t->native || !t->clocks->going)
+	if (!t->clocks || !t->clocks->going)
 		return;
 	t->clocks->going = false;
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct clock_track *track = t->native->threads[i]->track;
+	t->window = 0;
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
-		if (track && track->clock >= 0)
+		if (track->clock >= 0)
 			visit_clocks_rest(track->visits, track->clock);
 	}
 }
@@ -271,33 +231,11 @@ void clocks_cancel(struct target *t)
 	clocks_rest(t);
 }
 
-/* Whether the last tick found it off CPU, and knows where. */
-static bool stands(const struct native_thread *thread)
-{
-	return thread->standing && !native_on_cpu(thread) &&
-	       thread->has_picture && thread->pictured == thread->head;
-}
-
 static void plan_window(struct target *t)
 {
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
-		struct clock_track *track = track_of(thread);
-
-		if (!track->ran)
-			give_back(track);
-		track->planned = true;
-		track->runs = false;
-		track->head = thread->head;
-		track->stood = track->seen && stands(thread);
-		track->left = thread->left;
-		track->full = false;
-		track->first_node = track->node;
-		track->first_state = track->state;
-		track->python = NULL;
-		track->n_rows = track->next = 0;
-	}
-	for (uint32_t i = 0; i < t->n_threads; i++)
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_plan(clock_track_at(t, i), t->clocks->going);
+	for (uint32_t i = 0; t->native && i < t->n_threads; i++)
 		t->threads[i]->native->track->python = t->threads[i];
 }
 
@@ -305,24 +243,30 @@ static void be_patient(struct target *t)
 {
 	struct clocks *c = t->clocks;
 
-	c->trusted = c->quiet = 0;
+	c->trusted = c->quiet = c->debt = 0;
 	c->ticks = TICKS_FIRST;
 	c->patience *= 2;
 	if (c->patience > PATIENCE_MAX)
 		c->patience = PATIENCE_MAX;
-	for (uint32_t i = 0; i < t->native->n_threads; i++)
-		track_of(t->native->threads[i])->ran = 0;
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_at(t, i)->ran = 0;
+}
+
+/* The tick at the window's end is taken by us. */
+static uint64_t clock_period(const struct clock_window *w)
+{
+	return w->period * (w->ticks + 1) / w->ticks;
 }
 
 bool clocks_start(struct target *t, const struct clock_window *w)
 {
-	native_bury(t->native); /* they have clocks, too */
+	bury(t);
 	plan_window(t);
 	t->clocks->going = true;
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
-		if (!thread->track->ran || start_clock(t, thread, w->period))
+		if (!track->ran || clock_track_start(t, track, clock_period(w)))
 			continue;
 		/* It is not to be had: do not ask again for long. */
 		clocks_cancel(t);
@@ -332,240 +276,84 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	}
 	t->clocks->epoch = t->table.epoch;
 	t->clocks->pass = codes_pass(t->codes);
-	t->clocks->windows++;
+	t->window = ++t->clocks->windows;
 	return true;
-}
-
-static uint64_t generation_of(const struct target *t,
-			      const struct target_thread *python)
-{
-	uint64_t counted =
-		python ? t->interpreters[python->interpreter].code_generation
-		       : 0;
-
-	return counted ? counted : WINDOW_GENERATION | t->clocks->windows;
-}
-
-/* Another code object has been found where one was in the window before: the
- * row has the name of one of the two, and nobody knows which. */
-static bool is_doubtful(const struct target *t,
-			const struct target_thread *python)
-{
-	return python && t->clocks->epoch != t->table.epoch &&
-	       codes_changed_since(t->codes, python->stack.frames,
-				   python->stack.n_frames, t->clocks->pass);
-}
-
-static void add_row(struct target *t, struct native_thread *thread,
-		    const struct visit *visit, bool good)
-{
-	struct clock_track *track = thread->track;
-	const struct target_thread *python = track->python;
-	struct clock_row *row = &track->rows[track->n_rows];
-
-	if (track->n_rows == ROWS_MAX) {
-		track->full = true;
-		return;
-	}
-	track->n_rows++;
-	*row = (struct clock_row){ .time = visit->time, .hole = !good };
-	if (!good)
-		return;
-	row->node = native_node(t->native, thread, &t->table,
-				generation_of(t, python));
-	row->state = python ? python->state : thread->state | STATE_ON_CPU;
-	row->hole = is_doubtful(t, python);
-}
-
-/* Walk what the clock took. */
-static void take_rows(struct target *t, struct native_thread *thread)
-{
-	struct clock_track *track = thread->track;
-	enum visit_result result;
-	struct visit visit = { 0 };
-	size_t at = 0;
-
-	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
-				 &result)) {
-		bool good = result == VISIT_TAKEN &&
-			    catch_take_visit(t, track->python, thread, &visit);
-
-		add_row(t, thread, &visit, good);
-	}
-	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 
 void clocks_stop(struct target *t)
 {
 	stop_clocks(t);
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		struct native_thread *thread = t->native->threads[i];
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
-		if (thread->track->runs)
-			take_rows(t, thread);
+		if (track->runs)
+			clock_track_take(t, track);
 	}
 }
 
-void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state)
+void clocks_judge(struct target *t, const struct clock_window *w)
 {
-	struct clock_track *track = track_of(thread);
+	if (t->native || t->status < 0)
+		return;
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
 
+		if (track->planned)
+			clock_track_judge(t, w, track);
+	}
+}
+
+void clocks_saw(struct clock_track *track, uint32_t node, uint32_t state)
+{
 	track->seen = true;
 	track->node = node;
 	track->state = state;
 }
 
-void clocks_saw_nothing(struct native_thread *thread)
+void clocks_saw_nothing(struct clock_track *track)
 {
-	track_of(thread)->seen = false;
-}
-
-/* ---- what is known of a tick ---- */
-
-enum found {
-	FOUND,
-	FOUND_LOST,
-	FOUND_NOBODY, /* there is no such thread any more */
-};
-
-static enum found lost_unless(bool found)
-{
-	return found ? FOUND : FOUND_LOST;
-}
-
-/* There are about as many rows as ticks, but at moments of their own: each is
- * written once, in order, at the first tick that is free. NULL: none is near.
- */
-static const struct clock_row *next_row(struct clock_track *track, uint64_t at,
-					uint64_t period)
-{
-	const struct clock_row *rows = track->rows;
-
-	while (track->next < track->n_rows &&
-	       rows[track->next].time + NEAR * period < at)
-		track->next++;
-	return track->next < track->n_rows &&
-			       rows[track->next].time <= at + period / 2
-		       ? &rows[track->next]
-		       : NULL;
-}
-
-/* One that has neither left its CPU nor come to it ran on. */
-static enum perf_doing doing_at(const struct native_thread *thread, uint64_t at,
-				uint64_t *since)
-{
-	if (thread->running && thread->head == thread->track->head)
-		return PERF_ON_CPU;
-	return perf_event_at(&thread->event, at, since);
-}
-
-/* A thread was off CPU: from before the window or to its end; or it was others'
- * turn, and then it stands where it was. */
-static enum found find_off(struct target *t, const struct native_thread *thread,
-			   enum perf_doing doing, uint64_t since,
-			   struct clock_row *row)
-{
-	const struct clock_track *track = thread->track;
-
-	if (stands(thread) && thread->left == since) {
-		row->node = track->node;
-		row->state = track->state;
-		return lost_unless(track->seen);
-	}
-	if (track->stood && track->left == since) {
-		row->node = track->first_node;
-		row->state = track->first_state;
-		return FOUND;
-	}
-	if (doing != PERF_READY || !row->time || row->hole || track->full)
-		return FOUND_LOST;
-	row->node = native_ready_node(t->native, &t->table, row->node);
-	row->state &= ~(uint32_t)(STATE_ON_CPU | STATE_RIDDEN);
-	return FOUND;
-}
-
-/* The switches say whether a thread that was left to its clock ran, and rows
- * where. The kernel does not tell of a thread's last switch. */
-static enum found find_clocked(struct target *t, const struct clock_window *w,
-			       const struct native_thread *thread, uint64_t at,
-			       struct clock_row *row)
-{
-	struct clock_track *track = thread->track;
-	const struct clock_row *next = next_row(track, at, w->period);
-	bool gone = thread->ended || t->status == -ERR_GONE;
-	enum perf_doing doing;
-	uint64_t since = 0;
-
-	if (gone && !next)
-		return FOUND_NOBODY;
-	doing = gone ? PERF_ON_CPU : doing_at(thread, at, &since);
-	if (next && (doing == PERF_ON_CPU || doing == PERF_UNKNOWN)) {
-		*row = *next;
-		track->next++;
-		return lost_unless(!row->hole);
-	}
-	if (track->n_rows)
-		*row = track->rows[track->next ? track->next - 1 : 0];
-	if (doing == PERF_ASLEEP || doing == PERF_READY)
-		return find_off(t, thread, doing, since, row);
-	return lost_unless(doing == PERF_ON_CPU && row->time && !row->hole &&
-			   !track->full);
-}
-
-static enum found find_row(struct target *t, const struct clock_window *w,
-			   struct native_thread *thread, uint64_t at,
-			   struct clock_row *row)
-{
-	const struct clock_track *track = thread->track;
-
-	if (!track->runs && thread->ended)
-		return FOUND_NOBODY;
-	if (!track->runs) {
-		row->node = track->node;
-		row->state = track->state;
-		return lost_unless(track->seen && stands(thread) &&
-				   thread->head == track->head);
-	}
-	return find_clocked(t, w, thread, at, row);
+	track->seen = false;
 }
 
 bool clocks_row(struct target *t, const struct clock_window *w,
-		struct native_thread *thread, uint32_t tick, uint32_t *node,
+		struct clock_track *track, uint32_t tick, uint32_t *node,
 		uint32_t *state)
 {
-	uint64_t at = w->start + tick * w->period;
 	struct clock_row row = { 0 };
-	enum found found;
+	enum clock_found found;
 
-	if (!thread->track || !thread->track->planned)
+	if (!track->planned)
 		return false; /* it was born since */
-	found = find_row(t, w, thread, at, &row);
-	t->clocks->rows += found != FOUND_NOBODY;
-	t->clocks->lost += found == FOUND_LOST;
+	found = clock_track_find(t, w, track, w->start + tick * w->period,
+				 &row);
+	t->clocks->rows += found != CLOCK_NOBODY;
+	t->clocks->lost += found == CLOCK_LOST;
 	*node = row.node;
 	*state = row.state;
-	return found == FOUND;
+	return found == CLOCK_FOUND;
 }
 
-/* Whether windows may be longer, as far as the room of the clocks goes. */
-static bool is_roomy(const struct target *t)
-{
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		const struct clock_track *track = t->native->threads[i]->track;
+/* ---- what is learnt ---- */
 
-		if (track && track->planned && track->runs &&
+/* Whether windows may be longer, as far as the room of the clocks goes. */
+static bool is_roomy(struct target *t)
+{
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		const struct clock_track *track = clock_track_at(t, i);
+
+		if (track->planned && track->runs &&
 		    !visit_clocks_roomy(track->visits, track->clock))
 			return false;
 	}
 	return true;
 }
 
-static bool was_full(const struct target *t)
+static bool was_full(struct target *t)
 {
-	for (uint32_t i = 0; i < t->native->n_threads; i++) {
-		const struct clock_track *track = t->native->threads[i]->track;
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		const struct clock_track *track = clock_track_at(t, i);
 
-		if (track && track->planned && track->runs && track->full)
+		if (track->planned && track->runs && track->full)
 			return true;
 	}
 	return false;
@@ -589,13 +377,22 @@ static void trust(struct target *t, uint32_t ticks)
 		c->ticks *= 2;
 }
 
-static bool has_newcomers(const struct target *t)
+static bool has_newcomers(struct target *t)
 {
-	for (uint32_t i = 0; i < t->native->n_threads; i++)
-		if (!t->native->threads[i]->track ||
-		    !t->native->threads[i]->track->planned)
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		if (!clock_track_at(t, i)->planned)
 			return true;
 	return false;
+}
+
+/* Windows may be of few rows: what one lost is made good by those that follow
+ * it. */
+static bool is_too_much(struct clocks *c)
+{
+	uint32_t debt = c->debt + c->lost * LOSS;
+
+	c->debt = debt > c->rows ? debt - c->rows : 0;
+	return c->debt >= LOSS + LOSS / 2;
 }
 
 uint32_t clocks_learn(struct target *t, const struct clock_window *w)
@@ -605,12 +402,12 @@ uint32_t clocks_learn(struct target *t, const struct clock_window *w)
 
 	if (was_full(t) && c->ticks > CLOCKS_LEAST)
 		c->ticks /= 2;
-	else if (lost > c->rows / LOSS || c->epoch != t->table.epoch ||
+	else if (is_too_much(c) || c->epoch != t->table.epoch ||
 		 has_newcomers(t))
 		be_patient(t);
 	else
 		trust(t, w->ticks);
 	c->rows = c->lost = 0;
-	native_bury(t->native);
+	bury(t);
 	return lost;
 }

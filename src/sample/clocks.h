@@ -1,38 +1,49 @@
 /* Threads that run on and on, left to the timers of their cores.
  *
- * The problem: with native stacks a tick costs us some tens of microseconds, of
- * which the wake-up is the larger part, and on a machine without an idle core
- * they are taken from the target, at every tick.
+ * The problem: a tick costs us some tens of microseconds, of which the wake-up
+ * is the larger part: the core that we wake up on was idle and has forgotten
+ * everything, or there is no such core, and they are taken from the target.
  *
  * The idea: a thread that has been met running at a dozen ticks in a row will
  * most probably be met so at the next. So it is given a clock (visit_clock.h)
- * that takes its registers and both stacks, and we sleep for a window of some
- * dozen ticks. Then the clocks are stopped, what they took is walked, and one
- * tick is taken as usual, which finds what else has changed: threads that were
- * born or went to sleep. The ticks of the window are written with what is known
- * of each:
+ * that takes its stack, and with native stacks its registers and C stack, and
+ * we sleep for a window of several ticks. Then the clocks are stopped, what
+ * they took is walked, and one tick is taken as usual, which finds what else
+ * has changed: threads that were born or went to sleep. The ticks of the window
+ * are written with what is known of each:
  *
  *   a thread that ran     what its clock took about then; if it was off CPU
  *                         from some moment to the end, from then on what the
  *                         tick at the end finds; while others had its CPU, what
- *                         its clock took last, waiting for a CPU;
+ *                         its clock took last;
  *   a thread that slept   what it slept in, if it has not run meanwhile;
  *   anything else         nothing: such samples count as lost. So do those
  *                         whose stack could not be taken.
  *
- * Windows are short at first, since the names of code that was not met before
- * are read at their end, if the process is still there; as all goes well they
- * become longer. A window is begun only when every thread of every target
- * either runs on or sleeps on, and no address of a code object has been used
- * again for as long. One that lost samples, or after which addresses
- * of code objects turn out to have been used again, makes us more patient: the
- * next one wants threads that have been running for twice as long. So a program
- * that keeps changing is taken tick by tick, as always.
+ * Which of these it is the records of switches say, with native stacks. Without
+ * there are none, and none are needed: a clock goes off while its thread runs
+ * and each of its rows is written once, so that there are as many of them as
+ * there should be; the kernel's counts of run time and of sleeps say the rest.
  *
- * Which of these it is the records of switches say. A clock's own period
- * differs by up to a sixteenth and is changed every few windows, so that no
- * program keeps step with it; one could with the kernel's tick, which is a part
- * of it. */
+ * How long a window is: each tick that is left to a clock spares us a wake-up,
+ * but is an interrupt of a timer, which on virtual machines costs the thread
+ * more than a visit does, and much more than being read from another core. So
+ * without native stacks a window is of 16 ticks, or of 8 if the tick at its end
+ * is a visit: from there on it saves us little. With them, when a tick costs us
+ * most, it becomes longer as all goes well; it is short at first, since the
+ * names of code that was not met before are read at its end, if the process is
+ * still there.
+ *
+ * A window is begun only when every thread of every target either runs on or
+ * sleeps on, and no address of a code object has been used again for as long.
+ * When windows lose samples, or addresses of code objects turn out to have been
+ * used again, we become more patient: the next one wants threads that have been
+ * running for twice as long. So a program that keeps changing is taken tick by
+ * tick, as always.
+ *
+ * A clock's own period differs by up to a sixteenth and is changed now and
+ * then, so that no program keeps step with it; one could with the kernel's
+ * tick, which is a part of it. */
 #ifndef PYROMETER_SAMPLE_CLOCKS_H
 #define PYROMETER_SAMPLE_CLOCKS_H
 
@@ -44,10 +55,11 @@
 struct clocks;
 struct clock_track;
 
-void clocks_free(struct clocks *c);		  /* NULL-safe */
+/* Leave a target for good. */
+void clocks_leave(struct target *t);
 void clock_track_free(struct clock_track *track); /* NULL-safe */
 
-#define CLOCKS_LEAST 8 /* ticks that make a window */
+#define CLOCKS_LEAST 4 /* ticks that make a window */
 
 /* Whether windows are worth it, with ticks of that period. */
 bool clocks_suit(uint64_t period);
@@ -83,13 +95,15 @@ void clocks_rest(struct target *t);
 
 /* What the last tick that was taken found of a thread; the node may be ID_NONE
  * if a thread in that state is not to be written. */
-void clocks_saw(struct native_thread *thread, uint32_t node, uint32_t state);
-void clocks_saw_nothing(struct native_thread *thread);
+void clocks_saw(struct clock_track *track, uint32_t node, uint32_t state);
+void clocks_saw_nothing(struct clock_track *track);
 
-/* After the tick at the window's end: what the thread did at one of its ticks,
+/* After the tick at the window's end: find out what is to be known of it. Then:
+ * what the thread did at one of its ticks,
  * 1 to w->ticks, in order. False when there is nothing to write. */
+void clocks_judge(struct target *t, const struct clock_window *w);
 bool clocks_row(struct target *t, const struct clock_window *w,
-		struct native_thread *thread, uint32_t tick, uint32_t *node,
+		struct clock_track *track, uint32_t tick, uint32_t *node,
 		uint32_t *state);
 /* Then: learn from the window, and forget threads that ended. Returns how many
  * rows were not known. */

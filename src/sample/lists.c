@@ -141,7 +141,7 @@ static void drop_absent(struct target *t)
 		if (t->writer && thread->record != ID_NONE && !thread->native)
 			writer_thread_end(t->writer, thread->record,
 					  clock_now());
-		target_thread_free(thread);
+		target_thread_end(t, thread);
 	}
 	t->n_threads = kept;
 }

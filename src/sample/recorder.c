@@ -23,6 +23,7 @@
 #define CARE_WAITING   MILLISECOND /* for one that may become a Python */
 #define CARE_CHILDREN  (10u * MILLISECOND) /* with -s */
 #define CARE_EXECS     (50u * MILLISECOND)
+#define STEADY_BITS    29 /* 2^29 ns with windows of the same period */
 #define PROGRESS_EVERY (200u * MILLISECOND)
 /* A short recording that breaks off should have something to show, a long one
  * wants large blocks, which compress better: flush early, then ever later. */
@@ -379,6 +380,8 @@ static bool start_window(struct recorder *r, const struct clock_window *w)
 
 static void write_window(struct recorder *r, const struct clock_window *w)
 {
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		clocks_judge(r->targets[i], w);
 	for (uint32_t tick = 1; tick <= w->ticks; tick++) {
 		writer_tick(r->writer, w->start + tick * w->period);
 		r->info.ticks++;
@@ -405,14 +408,18 @@ static uint64_t window_length(const struct recorder *r, uint64_t now)
 	return length;
 }
 
-/* The period differs by up to a sixteenth, and is changed now and then. */
+/* The period differs by up to a sixteenth, and is changed about every half
+ * second: a clock is told of it by an interrupt. */
 static struct clock_window next_window(struct recorder *r)
 {
-	uint64_t period = r->options.period, spread = period / 8, most;
+	uint64_t period = r->options.period, spread = period / 8, most,
+		 now = clock_now();
 	struct clock_window w = {
-		.start = clock_now(),
+		.start = r->next > now && r->next - now < period
+				 ? r->next - period
+				 : now,
 		.period = period - spread / 2 +
-			  map_hash(r->tick++ / 4, 1) % (spread + 1),
+			  map_hash(now >> STEADY_BITS, 1) % (spread + 1),
 	};
 
 	most = window_length(r, w.start) / period;
@@ -430,7 +437,7 @@ static struct clock_window next_window(struct recorder *r)
 static bool take_window(struct recorder *r)
 {
 	struct clock_window w = next_window(r);
-	uint64_t end = w.start + w.ticks * w.period + w.period / 2, closed, now;
+	uint64_t end = w.start + (w.ticks + 1) * w.period, closed, now;
 
 	r->window = false;
 	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
@@ -450,7 +457,7 @@ static bool take_window(struct recorder *r)
 	writer_tick(r->writer, now);
 	r->info.ticks++;
 	write_targets(r);
-	r->next = now + r->options.period;
+	r->next = (closed - end < w.period / 2 ? end : now) + r->options.period;
 	plan_window(r);
 	return true;
 }
@@ -579,6 +586,18 @@ static int report(struct recorder *r, uint64_t now, struct error *err)
 	return status;
 }
 
+/* A clock goes on while we are stopped, and would interrupt its thread for
+ * nobody. */
+static void suspend(struct recorder *r)
+{
+	if (!r->options.suspend || !*r->options.suspend)
+		return;
+	*r->options.suspend = 0;
+	rest_clocks(r);
+	r->window = false;
+	raise(SIGSTOP);
+}
+
 /* A program that has ended ends the recording, whatever it left running. */
 static bool finished(struct recorder *r, uint64_t now)
 {
@@ -602,6 +621,7 @@ static int loop(struct recorder *r, struct error *err)
 	r->last_flush = r->last_progress = now;
 	r->flush_every = FIRST_FLUSH;
 	while (!finished(r, now) && status == 0) {
+		suspend(r);
 		status = take_care(r, now, err);
 		if (status < 0)
 			break;
@@ -629,10 +649,9 @@ static void leave_alone(struct recorder *r)
 {
 	rider_leave(&r->sampler.rider);
 	for (uint32_t i = 0; i < r->n_targets; i++) {
+		clocks_leave(r->targets[i]);
 		native_free(r->targets[i]->native);
 		r->targets[i]->native = NULL;
-		clocks_free(r->targets[i]->clocks);
-		r->targets[i]->clocks = NULL;
 	}
 }
 

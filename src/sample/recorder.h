@@ -35,6 +35,9 @@ struct recorder_options {
 	bool (*keeps_source)(const struct function_info *function);
 	/* Set by a signal handler: end in order. */
 	volatile sig_atomic_t *stop;
+	/* Set by a signal handler: let go of the targets and stop this process,
+	 * until somebody continues it. May be NULL. */
+	volatile sig_atomic_t *suspend;
 	/* Called about five times a second; may be NULL. */
 	void (*progress)(void *context, const struct recording_info *info,
 			 uint32_t n_processes);

@@ -17,13 +17,19 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period)
 	rider_init(&s->rider, mode, period);
 }
 
+bool sampler_may_visit(const struct sampler *s, struct target *t,
+		       const struct target_thread *thread)
+{
+	return s->rider.wanted && s->rider.mode != RIDE_WAKE &&
+	       !s->rider.confined && !thread->unvisited && target_has_visits(t);
+}
+
 /* Whether a thread is to be read by the kernel on its core, not by us there. */
 static bool wants_visit(const struct sampler *s, struct target *t,
 			const struct target_thread *thread)
 {
-	return s->rider.mode != RIDE_WAKE && !s->rider.confined &&
-	       !thread->unvisited && rider_wants(&s->rider, thread) &&
-	       target_has_visits(t);
+	return rider_wants(&s->rider, thread) &&
+	       sampler_may_visit(s, t, thread);
 }
 
 /* Or by us. */

@@ -35,6 +35,10 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now);
  * there is none. */
 bool sampler_next(struct sampler *s, struct target *t, uint64_t *when);
 
+/* Whether the kernel can take the stack of a thread that runs, on its core. */
+bool sampler_may_visit(const struct sampler *s, struct target *t,
+		       const struct target_thread *thread);
+
 /* Prove the stack of a thread that was just looked at, retry and mark it. */
 void sampler_prove(struct sampler *s, struct target *t,
 		   struct target_thread *thread);

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "sample/naming.h"
 
-#define COMPARE_BITS 23 /* 2^23 ns between two comparisons of all code */
-
 static bool wanted_thread(const struct scribe *s, const char *name, pid_t tid)
 {
 	char number[16];
@@ -87,21 +85,9 @@ static bool has_native(const struct target_thread *thread)
 	return thread->native && thread->native->good;
 }
 
-/* The interpreter's count of freed code objects. Where it keeps none, a frame
- * may go on with another function at the same place that is called from the
- * same place, and look as it did: now and then all are compared. */
-static uint64_t generation_of(const struct target *t,
-			      const struct target_thread *thread)
-{
-	uint64_t counted = t->interpreters[thread->interpreter].code_generation;
-
-	return counted ? counted
-		       : NODE_NOT_COUNTED | t->last_whole >> COMPARE_BITS;
-}
-
 static uint32_t node_of(struct target *t, struct target_thread *thread)
 {
-	uint64_t generation = generation_of(t, thread);
+	uint64_t generation = target_generation(t, thread);
 
 	if (has_native(thread))
 		return native_node(t->native, thread->native, &t->table,
@@ -126,8 +112,7 @@ static bool is_worth_writing(const struct scribe *s, struct target *t,
 	return thread->record != ID_NONE;
 }
 
-/* The native side is the same thread; what is not known of it now must not be
- * taken for what was known before. */
+/* The native side is the same thread. */
 static void tell_native(const struct target_thread *thread)
 {
 	struct native_thread *native = thread->native;
@@ -135,11 +120,19 @@ static void tell_native(const struct target_thread *thread)
 	native->left_out = thread->left_out;
 	if (native->record == ID_NONE)
 		native->record = thread->record;
-	if (thread->good)
-		clocks_saw(native, thread->seen ? thread->node : ID_NONE,
+}
+
+/* What is not known of it now must not be taken for what was known before. */
+static void tell_track(const struct target_thread *thread)
+{
+	struct clock_track *track =
+		thread->native ? thread->native->track : thread->track;
+
+	if (track && thread->good)
+		clocks_saw(track, thread->seen ? thread->node : ID_NONE,
 			   thread->state);
-	else
-		clocks_saw_nothing(native);
+	else if (track)
+		clocks_saw_nothing(track);
 }
 
 /* What is to be written of a thread. */
@@ -151,6 +144,7 @@ static void see_thread(const struct scribe *s, struct target *t,
 		thread->node = node_of(t, thread);
 	if (thread->native)
 		tell_native(thread);
+	tell_track(thread);
 }
 
 static uint32_t native_state(const struct native_thread *thread)
@@ -162,22 +156,23 @@ static uint32_t native_state(const struct native_thread *thread)
 static void see_native(const struct scribe *s, struct target *t,
 		       struct native_thread *thread, uint64_t now)
 {
-	uint32_t state = native_state(thread);
+	uint32_t state = native_state(thread), node = ID_NONE;
 
 	thread->seen = false;
 	if (thread->python || thread->left_out)
 		return;
 	if (!thread->good) {
-		clocks_saw_nothing(thread);
+		if (thread->track)
+			clocks_saw_nothing(thread->track);
 		return;
 	}
 	if (passes(s, state) && thread->record == ID_NONE)
 		introduce_native(s, t, thread, now);
 	thread->seen = passes(s, state) && thread->record != ID_NONE;
-	clocks_saw(thread,
-		   thread->seen ? native_node(t->native, thread, &t->table, 0)
-				: ID_NONE,
-		   state);
+	if (thread->seen)
+		node = native_node(t->native, thread, &t->table, 0);
+	if (thread->track)
+		clocks_saw(thread->track, node, state);
 }
 
 void scribe_see(const struct scribe *s, struct target *t, uint64_t now)
@@ -207,10 +202,17 @@ void scribe_write(const struct scribe *s, const struct target *t)
 	}
 }
 
-static void count_row(struct sampler_counts *c, const struct native_thread *n,
+/* A thread in a window, as far as it matters here. */
+struct windowed {
+	struct clock_track *track; /* NULL: it was born since */
+	uint32_t record;
+	bool left_out, python;
+};
+
+static void count_row(struct sampler_counts *c, const struct windowed *thread,
 		      uint32_t state)
 {
-	bool clocked = n->python && state & STATE_ON_CPU;
+	bool clocked = thread->python && state & STATE_ON_CPU;
 
 	c->samples++;
 	c->visited += clocked;
@@ -220,28 +222,60 @@ static void count_row(struct sampler_counts *c, const struct native_thread *n,
 }
 
 static void write_row(const struct scribe *s, struct target *t,
-		      struct native_thread *thread,
+		      const struct windowed *thread,
 		      const struct clock_window *w, uint32_t tick,
 		      struct sampler_counts *counts)
 {
 	uint32_t node, state;
 
-	if (thread->record == ID_NONE || thread->left_out ||
-	    !clocks_row(t, w, thread, tick, &node, &state))
+	if (!thread->track || thread->record == ID_NONE || thread->left_out ||
+	    !clocks_row(t, w, thread->track, tick, &node, &state))
 		return;
 	count_row(counts, thread, state);
 	if (passes(s, state))
 		writer_sample(s->writer, thread->record, node, state);
 }
 
+static struct windowed windowed(const struct target_thread *thread)
+{
+	return (struct windowed){ thread->track, thread->record,
+				  thread->left_out, true };
+}
+
+static struct windowed windowed_native(const struct native_thread *thread)
+{
+	return (struct windowed){ thread->track, thread->record,
+				  thread->left_out, thread->python };
+}
+
+static void write_native(const struct scribe *s, struct target *t,
+			 const struct clock_window *w, uint32_t tick,
+			 struct sampler_counts *counts)
+{
+	const struct native *n = t->native;
+
+	for (uint32_t i = 0; i < n->n_threads + n->n_dead; i++) {
+		struct windowed thread = windowed_native(
+			i < n->n_threads ? n->threads[i]
+					 : n->dead[i - n->n_threads]);
+
+		write_row(s, t, &thread, w, tick, counts);
+	}
+}
+
 void scribe_write_window(const struct scribe *s, struct target *t,
 			 const struct clock_window *w, uint32_t tick,
 			 struct sampler_counts *counts)
 {
-	struct native *n = t->native;
+	if (t->native) {
+		write_native(s, t, w, tick, counts);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_threads + t->n_ended; i++) {
+		struct windowed thread =
+			windowed(i < t->n_threads ? t->threads[i]
+						  : t->ended[i - t->n_threads]);
 
-	for (uint32_t i = 0; i < n->n_threads; i++)
-		write_row(s, t, n->threads[i], w, tick, counts);
-	for (uint32_t i = 0; i < n->n_dead; i++)
-		write_row(s, t, n->dead[i], w, tick, counts);
+		write_row(s, t, &thread, w, tick, counts);
+	}
 }

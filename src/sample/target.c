@@ -10,10 +10,12 @@
 #include "sample/clocks.h"
 #include "sample/lists.h"
 
-#define WHOLE_EVERY 500000u  /* ns between looks at the lists */
-#define FOLLOWS	    2	     /* times the lists are followed in one look */
-#define VISITS_LAST 3500000u /* ns for which visits do without a look */
-#define GIL_SIZE    256u
+#define WHOLE_EVERY	  500000u /* ns between looks at the lists */
+#define FOLLOWS		  2	  /* times the lists are followed in one look */
+#define VISITS_LAST	  3500000u /* ns for which visits do without a look */
+#define GIL_SIZE	  256u
+#define COMPARE_BITS	  23 /* 2^23 ns between two comparisons of all code */
+#define WINDOW_GENERATION (UINT64_C(1) << 63)
 
 void target_new_over(struct target **out, struct memory *memory,
 		     const struct python *python)
@@ -49,26 +51,43 @@ int target_new(struct target **out, pid_t pid, struct error *err)
 	return 0;
 }
 
-void target_thread_free(struct target_thread *thread)
+static void thread_free(struct target_thread *thread)
 {
+	clock_track_free(thread->track);
 	stack_release(&thread->stack);
 	node_path_release(&thread->path);
 	os_thread_release(&thread->os);
 	free(thread);
 }
 
+void target_thread_end(struct target *t, struct target_thread *thread)
+{
+	thread->ended = true;
+	ALLOC_GROW(t->ended, t->n_ended + 1, t->ended_capacity);
+	t->ended[t->n_ended++] = thread;
+}
+
+void target_bury(struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_ended; i++)
+		thread_free(t->ended[i]);
+	t->n_ended = 0;
+}
+
 void target_free(struct target *t)
 {
 	if (!t)
 		return;
+	clocks_leave(t);
+	target_bury(t);
+	free(t->ended);
 	for (uint32_t i = 0; i < t->n_threads; i++)
-		target_thread_free(t->threads[i]);
+		thread_free(t->threads[i]);
 	free(t->threads);
 	free(t->interpreters);
 	free(t->names);
 	native_free(t->native);
 	visitor_free(t->visitor);
-	clocks_free(t->clocks);
 	pieces_release(&t->pieces);
 	burst_release(&t->burst);
 	node_table_release(&t->table);
@@ -184,6 +203,18 @@ static void thread_identify(struct target *t, struct target_thread *thread)
 		return;
 	if (is_alone(t))
 		take_tid(t, thread, t->pid);
+}
+
+uint64_t target_generation(const struct target *t,
+			   const struct target_thread *thread)
+{
+	uint64_t counted = t->interpreters[thread->interpreter].code_generation;
+
+	if (counted)
+		return counted;
+	if (t->window)
+		return WINDOW_GENERATION | t->window;
+	return NODE_NOT_COUNTED | t->last_whole >> COMPARE_BITS;
 }
 
 /* ---- the plan of a look ---- */
@@ -507,6 +538,7 @@ int target_look(struct target *t, uint64_t now)
 {
 	int status;
 
+	target_bury(t);
 	t->whole = whole_is_due(t, now);
 	if (t->whole)
 		t->last_whole = now;

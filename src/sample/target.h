@@ -28,6 +28,8 @@
  * too deep, or its id is not known. */
 #define VISIT_PAUSE 256
 
+struct clock_track;
+
 struct target_thread {
 	struct stack stack;
 	struct node_path path;
@@ -40,14 +42,16 @@ struct target_thread {
 	pid_t tid;	    /* as we see it; 0: unknown */
 	uint32_t record;    /* id in the recording; ID_NONE: left out */
 	bool present;	    /* still in the list (used while following it) */
+	bool ended;	    /* Python has it no more; see target_bury() */
 	bool named;	    /* has got its Python name; see naming.h */
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 	bool seen;     /* the last look is to be written, as this: */
 	uint32_t node;
 
-	bool to_visit;	    /* its stack is to be taken by a visit */
-	uint32_t unvisited; /* looks for which that is not tried */
+	bool to_visit;		   /* its stack is to be taken by a visit */
+	uint32_t unvisited;	   /* looks for which that is not tried */
+	struct clock_track *track; /* without native stacks; see clocks.h */
 
 	/* The last look. */
 	bool left_alone; /* it did not ask for the stack */
@@ -93,6 +97,8 @@ struct target {
 	uint32_t n_interpreters, interpreters_capacity;
 	struct target_thread **threads;
 	uint32_t n_threads, threads_capacity;
+	struct target_thread **ended; /* since target_bury() */
+	uint32_t n_ended, ended_capacity;
 
 	/* The plan of a look. */
 	struct pieces pieces;
@@ -108,6 +114,7 @@ struct target {
 	struct visitor *visitor;
 	bool visitor_tried;
 	struct clocks *clocks; /* of threads that run on; NULL: none yet */
+	uint64_t window;       /* that is going on or has just ended; 0: none */
 	uint64_t namespace_device, namespace_inode;
 	pid_t inner_pid; /* as the target sees it */
 
@@ -181,8 +188,18 @@ void target_look_os(struct target *t, uint64_t now);
 /* Ask it of one thread. */
 void target_ask(struct target *t, struct target_thread *thread);
 
-/* For lists.c, which makes them. */
-void target_thread_free(struct target_thread *thread);
+/* For lists.c: Python has a thread no more. It stays among those that ended. */
+void target_thread_end(struct target *t, struct target_thread *thread);
+/* Forget those: nothing is to be written of them any more. */
+void target_bury(struct target *t);
+
+/* The count of freed code objects that nodes want (nodes.h). Where the
+ * interpreter keeps none, a frame may go on with another function at the same
+ * place that is called from the same place, and look as it did: now and then
+ * all are compared, and in a window, whose stacks are all looked up at its end,
+ * each once. */
+uint64_t target_generation(const struct target *t,
+			   const struct target_thread *thread);
 
 /* Whether, by the last look, the thread may have run since. */
 bool target_thread_may_run(const struct target_thread *thread);

@@ -199,62 +199,6 @@ def test_threads_left_to_their_clocks(python, native, attach):
     assert info["ticks"] + info["missed"] > 0.9 * info["duration"] / info["period"]
 
 
-@SOME
-@pytest.mark.parametrize("work, rest", [(0.3, 0.3), (0.1, 0.005)])
-def test_sleeps_between_clocks(python, start, attach, work, rest):
-    """Long sleeps are taken whole. Short ones are lost where a clock was waited
-    for, which must not go on."""
-    recording = attach("-n", "-d", "2.4s", start(python, "rests.py", work, rest).pid)
-    found, info = recording.shares(), recording.info()
-    lost = info["lost"] / (info["samples"] + info["lost"])
-    assert abs(found["sleeps"]["share"] - rest / (work + rest)) < 0.02 + rest
-    assert found["computes"]["share"] + found["sleeps"]["share"] > 0.97
-    assert lost < 0.02
-    if VISITS and rest > 0.1:
-        assert info["clocked"]
-
-
-@SOME
-def test_threads_that_come_between_clocks(python, start, attach):
-    """A thread that is born while others are left to their clocks is found."""
-    recording = attach("-n", "-d", "1.5s", start(python, "newcomers.py", 30).pid)
-    names = [thread["name"] for thread in recording.threads()]
-    assert names.count("newcomer") > 3, names
-    check_rates(recording)
-
-
-@SOME
-def test_ends_between_clocks(python, programs, tmp_path):
-    """What a thread did last, and a process, is neither lost nor drawn out."""
-    output = tmp_path / "ends.pyro"
-    done = pyrometer("run", "-n", "-q", "-o", output, "--", *programs.command(python, "tails.py"))
-    assert done.returncode == 0, done.stderr
-    recording = Recording(output)
-    seconds = recording.report("top")["profile"]["seconds"]
-    found = {name: cum["share"] * seconds for name, cum in recording.shares().items()}
-    for name in ("thread_ends", "process_ends"):
-        assert 0.07 < found[name] < 0.13, found
-    assert 1.2 < found["work"] < 1.6, found
-
-
-@ONE
-def test_a_thread_that_falls_asleep_is_not_on_cpu(python, start, attach):
-    program = start(python, "settles.py", 30)
-    recording = attach("-n", "--mode", "cpu", "-d", "2s", program.pid)
-    samples = {thread["name"]: thread["samples"] for thread in recording.threads()}
-    assert samples["MainThread"] > 1000 and samples.get("settles", 0) < 700, samples
-
-
-@ONE
-def test_stacks_that_clocks_cannot_take(python, start, attach):
-    """They are lost or taken otherwise, but others do not take their place."""
-    recording = attach("-n", "-d", "3s", start(python, "depths.py", 30).pid)
-    found, info = recording.shares(), recording.info()
-    lost = info["lost"] / (info["samples"] + info["lost"])
-    assert lost < 0.1
-    assert abs(found["deep"]["share"] - 0.2) < 0.05 + lost
-
-
 @pytest.mark.versions("3.8", "3.12", "3.15")
 def test_code_that_is_used_again_between_clocks(python, start, attach):
     names = attach("-n", "-d", "2s", start(python, "remade.py", 30).pid).names()
@@ -284,27 +228,6 @@ def test_threads_that_wait_for_a_cpu(python, start, attach):
     for share in (sum(t["on_cpu"] for t in crowd) / samples,
                   1 - sum(t["top"]["samples"] for t in crowd) / samples):
         assert abs(share - true) < 0.06, (share, true)
-
-
-@ONE
-def test_one_works_and_one_sleeps(python, start, attach):
-    """Two processes, of which only one has a clock."""
-    works, sleeps = start(python, "busy.py"), start(python, "rests.py", 0, 1000)
-    recording = attach("-n", "-d", "1s", works.pid, sleeps.pid)
-    info = recording.info()
-    assert info["clocked"] or not VISITS
-    assert len(recording.processes()) == 2 and "sleeps" in recording.shares()
-
-
-@ONE
-def test_exec_between_clocks(python, programs, tmp_path):
-    """A program that works on becomes another that is no Python."""
-    code = ("import os, time\nuntil = time.time() + 0.7\nwhile time.time() < until: pass\n"
-            "os.execvp('sleep', ['sleep', '0.3'])")
-    for _ in range(3):
-        done = pyrometer("run", "-n", "-q", "-o", tmp_path / "exec.pyro", "--",
-                         *python.command("-c", code))
-        assert done.returncode == 0, done.stderr
 
 
 @SOME

@@ -28,10 +28,12 @@ TARGETS = (("CPU-bound", "loop", False), ("call-heavy", "calls", False),
 
 
 class Watcher:
-    """A program that can be let run for a window at a time."""
+    """A program that can be let run for a window at a time. Pyrometer is asked
+    to stop (SIGTSTP), so that it takes its clocks off the target first."""
 
-    def __init__(self, program):
+    def __init__(self, program, stop=signal.SIGSTOP):
         self.program = program
+        self.stop = stop
         self.windows = 0
 
     def let(self):
@@ -39,7 +41,7 @@ class Watcher:
         self.program.signal(signal.SIGCONT)
 
     def hold(self):
-        self.program.signal(signal.SIGSTOP)
+        self.program.signal(self.stop)
 
     def end(self):
         self.program.signal(signal.SIGCONT)
@@ -79,7 +81,8 @@ def start(bench, target):
     if empty:
         watchers["empty"] = Watcher(empty)
     for tool in bench.usable(bench.pyrometer):
-        watchers[tool.name] = Watcher(tool.start(bench.workspace, target, HERTZ))
+        watchers[tool.name] = Watcher(tool.start(bench.workspace, target, HERTZ),
+                                      signal.SIGTSTP)
     time.sleep(ATTACH)
     for watcher in watchers.values():
         watcher.hold()

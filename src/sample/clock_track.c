@@ -1,0 +1,424 @@
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sample/catch.h"
+#include "sample/clocks_private.h"
+
+#define NEAR 2 /* ticks from a row to that at which it is written */
+/* Ticks without a row. Rows come from the kernel's tick and from a clock of the
+ * thread's own, so that those of a thread which runs are less than this apart.
+ */
+#define GAP 3
+
+/* ---- all of them ---- */
+
+static struct clock_track *new_track(struct target_thread *python,
+				     struct native_thread *native)
+{
+	struct clock_track *track = xcalloc(1, sizeof(*track));
+
+	track->python = python;
+	track->native = native;
+	track->clock = -1;
+	return track;
+}
+
+static struct clock_track *track_of(struct native_thread *thread)
+{
+	if (!thread->track)
+		thread->track = new_track(NULL, thread);
+	return thread->track;
+}
+
+uint32_t clock_tracks(const struct target *t)
+{
+	return t->native ? t->native->n_threads : t->n_threads;
+}
+
+struct clock_track *clock_track_at(struct target *t, uint32_t i)
+{
+	if (t->native)
+		return track_of(t->native->threads[i]);
+	if (!t->threads[i]->track)
+		t->threads[i]->track = new_track(t->threads[i], NULL);
+	return t->threads[i]->track;
+}
+
+uint32_t clock_tracks_ended(const struct target *t)
+{
+	return t->native ? t->native->n_dead : t->n_ended;
+}
+
+struct clock_track *clock_track_ended(const struct target *t, uint32_t i)
+{
+	return t->native ? t->native->dead[i]->track : t->ended[i]->track;
+}
+
+void clock_track_give_back(struct clock_track *track)
+{
+	if (!track || track->clock < 0)
+		return;
+	visit_clocks_give_back(track->visits, track->clock);
+	track->clock = -1;
+}
+
+void clock_track_free(struct clock_track *track)
+{
+	if (!track)
+		return;
+	clock_track_give_back(track);
+	free(track->rows);
+	free(track);
+}
+
+/* ---- a window ---- */
+
+/* Whether the last tick found it off CPU, and knows where. */
+static bool stands(const struct native_thread *thread)
+{
+	return thread->standing && !native_on_cpu(thread) &&
+	       thread->has_picture && thread->pictured == thread->head;
+}
+
+/* Rows that were not written yet stay. */
+static void keep_rows(struct clock_track *track)
+{
+	uint32_t kept = track->n_rows - track->next;
+
+	for (uint32_t i = 0; i < kept; i++)
+		track->rows[i] = track->rows[track->next + i];
+	track->n_rows = kept;
+	track->next = 0;
+}
+
+void clock_track_plan(struct clock_track *track, bool goes_on)
+{
+	const struct native_thread *native = track->native;
+
+	if (!track->ran)
+		clock_track_give_back(track);
+	if (goes_on && track->runs)
+		keep_rows(track);
+	else
+		track->n_rows = track->next = 0;
+	track->planned = true;
+	track->was_seen = track->seen;
+	track->runs = track->full = track->slept = false;
+	track->first_node = track->node;
+	track->first_state = track->state;
+	track->last = (struct clock_row){
+		.node = track->node,
+		.state = track->state,
+		.hole = !track->seen || !(track->state & STATE_ON_CPU),
+	};
+	if (native) {
+		track->head = native->head;
+		track->stood = track->seen && stands(native);
+		track->left = native->left;
+		track->python = NULL;
+	} else if (!track->ran && !track->runtime) {
+		track->runtime = os_thread_runtime(&track->python->os);
+	}
+}
+
+/* What it is asked for, as of now. */
+static bool plan_visit(struct target *t, const struct clock_track *track,
+		       struct visit *asked)
+{
+	const struct native_thread *native = track->native;
+
+	*asked = (struct visit){ .stack_top = native ? native->top : 0 };
+	return target_plan_visit(t, track->python,
+				 native ? native->tid : track->python->tid,
+				 asked) == 0;
+}
+
+static pid_t tid_of(const struct clock_track *track)
+{
+	return track->native ? track->native->tid : track->python->tid;
+}
+
+bool clock_track_start(struct target *t, struct clock_track *track,
+		       uint64_t period)
+{
+	struct visit asked;
+
+	if (!plan_visit(t, track, &asked))
+		return false;
+	if (track->clock < 0) {
+		track->visits = t->clocks->visits;
+		track->clock =
+			visit_clocks_take(track->visits, tid_of(track), &asked);
+	}
+	if (track->clock < 0)
+		return false;
+	if (!track->rows)
+		track->rows = xcalloc(CLOCK_ROWS_MAX, sizeof(*track->rows));
+	if (!track->native && !track->has_sleeps)
+		track->has_sleeps =
+			os_thread_sleeps(t->pid, tid_of(track), &track->sleeps);
+	track->runs =
+		visit_clocks_start(track->visits, track->clock, &asked, period);
+	return track->runs;
+}
+
+/* ---- rows ---- */
+
+/* Another code object has been found where one was in the window before: the
+ * row has the name of one of the two, and nobody knows which. */
+static bool is_doubtful(const struct target *t,
+			const struct target_thread *python)
+{
+	return python && t->clocks->epoch != t->table.epoch &&
+	       codes_changed_since(t->codes, python->stack.frames,
+				   python->stack.n_frames, t->clocks->pass);
+}
+
+static void name_row(struct target *t, const struct clock_track *track,
+		     struct clock_row *row)
+{
+	struct target_thread *python = track->python;
+	struct native_thread *native = track->native;
+
+	if (native) {
+		row->node =
+			native_node(t->native, native, &t->table,
+				    python ? target_generation(t, python) : 0);
+		row->state =
+			python ? python->state : native->state | STATE_ON_CPU;
+	} else {
+		row->node =
+			node_of_stack(&t->table, &python->path, &python->stack,
+				      target_generation(t, python));
+		row->state = python->state | STATE_RIDDEN;
+	}
+	row->hole = is_doubtful(t, python);
+}
+
+static void add_row(struct target *t, struct clock_track *track,
+		    const struct visit *visit, bool good)
+{
+	struct clock_row *row = &track->rows[track->n_rows];
+
+	if (track->n_rows == CLOCK_ROWS_MAX) {
+		track->full = true;
+		return;
+	}
+	track->n_rows++;
+	*row = (struct clock_row){ .time = visit->time, .hole = !good };
+	if (good)
+		name_row(t, track, row);
+}
+
+static bool take_visit(struct target *t, const struct clock_track *track,
+		       const struct visit *visit)
+{
+	if (track->native)
+		return catch_take_visit(t, track->python, track->native, visit);
+	return target_take_visit(t, track->python, visit) == 0 &&
+	       track->python->stack.rooted;
+}
+
+void clock_track_take(struct target *t, struct clock_track *track)
+{
+	enum visit_result result;
+	struct visit visit = { 0 };
+	size_t at = 0;
+
+	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
+				 &result))
+		add_row(t, track, &visit,
+			result == VISIT_TAKEN && take_visit(t, track, &visit));
+	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
+}
+
+/* ---- what is known of a tick ---- */
+
+static enum clock_found lost_unless(bool found)
+{
+	return found ? CLOCK_FOUND : CLOCK_LOST;
+}
+
+/* There are about as many rows as ticks, but at moments of their own: each is
+ * written once, in order, at the first tick that is free, if one is near. */
+static bool has_row(struct clock_track *track, uint64_t at, uint64_t period)
+{
+	const struct clock_row *rows = track->rows;
+
+	while (track->next < track->n_rows &&
+	       rows[track->next].time + NEAR * period < at)
+		track->last = rows[track->next++];
+	return track->next < track->n_rows &&
+	       rows[track->next].time <= at + period / 2;
+}
+
+static enum clock_found take_row(struct clock_track *track,
+				 struct clock_row *row)
+{
+	track->last = *row = track->rows[track->next++];
+	return lost_unless(!row->hole);
+}
+
+/* ---- with native stacks: the records of switches say when it ran ---- */
+
+/* One that has neither left its CPU nor come to it ran on. */
+static enum perf_doing doing_at(const struct clock_track *track, uint64_t at,
+				uint64_t *since)
+{
+	const struct native_thread *thread = track->native;
+
+	if (thread->running && thread->head == track->head)
+		return PERF_ON_CPU;
+	return perf_event_at(&thread->event, at, since);
+}
+
+/* A thread was off CPU: from before the window or to its end; or it was others'
+ * turn, and then it stands where it was. */
+static enum clock_found find_off(struct target *t,
+				 const struct clock_track *track,
+				 enum perf_doing doing, uint64_t since,
+				 struct clock_row *row)
+{
+	const struct native_thread *thread = track->native;
+
+	if (stands(thread) && thread->left == since) {
+		row->node = track->node;
+		row->state = track->state;
+		return lost_unless(track->seen);
+	}
+	if (track->stood && track->left == since) {
+		row->node = track->first_node;
+		row->state = track->first_state;
+		return CLOCK_FOUND;
+	}
+	if (doing != PERF_READY || row->hole || track->full)
+		return CLOCK_LOST;
+	row->node = native_ready_node(t->native, &t->table, row->node);
+	row->state &= ~(uint32_t)(STATE_ON_CPU | STATE_RIDDEN);
+	return CLOCK_FOUND;
+}
+
+/* The kernel does not tell of a thread's last switch. */
+static enum clock_found find_clocked(struct target *t,
+				     const struct clock_window *w,
+				     struct clock_track *track, uint64_t at,
+				     struct clock_row *row)
+{
+	bool next = has_row(track, at, w->period);
+	bool gone = track->native->ended || t->status == -ERR_GONE;
+	enum perf_doing doing;
+	uint64_t since = 0;
+
+	if (gone && !next)
+		return CLOCK_NOBODY;
+	doing = gone ? PERF_ON_CPU : doing_at(track, at, &since);
+	if (next && (doing == PERF_ON_CPU || doing == PERF_UNKNOWN))
+		return take_row(track, row);
+	*row = track->last;
+	if (doing == PERF_ASLEEP || doing == PERF_READY)
+		return find_off(t, track, doing, since, row);
+	return lost_unless(doing == PERF_ON_CPU && !row->hole && !track->full);
+}
+
+static enum clock_found find_native(struct target *t,
+				    const struct clock_window *w,
+				    struct clock_track *track, uint64_t at,
+				    struct clock_row *row)
+{
+	const struct native_thread *thread = track->native;
+
+	if (!track->runs && thread->ended)
+		return CLOCK_NOBODY;
+	if (!track->runs) {
+		row->node = track->node;
+		row->state = track->state;
+		return lost_unless(track->seen && stands(thread) &&
+				   thread->head == track->head);
+	}
+	return find_clocked(t, w, track, at, row);
+}
+
+/* ---- without: rows, and what the kernel counts ---- */
+
+/* A row of a thread is taken while it runs, and each is written once: so there
+ * are as many of them as there should be, however often it slept between. What
+ * is to be known is what else it did. */
+
+static bool is_asleep(const struct clock_track *track)
+{
+	return track->seen && !(track->state & STATE_ON_CPU);
+}
+
+static bool has_gap(const struct clock_track *track,
+		    const struct clock_window *w)
+{
+	uint64_t most = GAP * w->period, before = w->start;
+
+	for (uint32_t i = 0; i < track->n_rows; i++) {
+		uint64_t time = track->rows[i].time;
+
+		if (time > before + most)
+			return true;
+		before = time;
+	}
+	return w->start + w->ticks * w->period > before + most;
+}
+
+static void judge_runner(struct target *t, const struct clock_window *w,
+			 struct clock_track *track)
+{
+	uint64_t sleeps = track->sleeps;
+	bool had = track->has_sleeps;
+
+	if (!has_gap(track, w))
+		return;
+	track->has_sleeps =
+		os_thread_sleeps(t->pid, tid_of(track), &track->sleeps);
+	track->slept = !had || !track->has_sleeps || sleeps != track->sleeps;
+}
+
+void clock_track_judge(struct target *t, const struct clock_window *w,
+		       struct clock_track *track)
+{
+	uint64_t runtime = track->runtime;
+
+	if (track->runs) {
+		track->runtime = 0;
+		judge_runner(t, w, track);
+		return;
+	}
+	track->runtime = os_thread_runtime(&track->python->os);
+	track->slept = runtime && track->runtime == runtime;
+}
+
+static enum clock_found find_python(const struct target *t,
+				    const struct clock_window *w,
+				    struct clock_track *track, uint64_t at,
+				    struct clock_row *row)
+{
+	if (has_row(track, at, w->period))
+		return take_row(track, row);
+	if (track->python->ended || t->status == -ERR_GONE)
+		return CLOCK_NOBODY;
+	if (track->runs && track->next == track->n_rows && is_asleep(track)) {
+		row->node = track->node;
+		row->state = track->state;
+		return CLOCK_FOUND;
+	}
+	if (!track->runs) {
+		row->node = track->first_node;
+		row->state = track->first_state;
+		return lost_unless(track->slept && track->was_seen);
+	}
+	*row = track->last;
+	return lost_unless(!track->slept && !row->hole && !track->full);
+}
+
+enum clock_found clock_track_find(struct target *t,
+				  const struct clock_window *w,
+				  struct clock_track *track, uint64_t at,
+				  struct clock_row *row)
+{
+	return track->native ? find_native(t, w, track, at, row)
+			     : find_python(t, w, track, at, row);
+}

@@ -1,0 +1,100 @@
+/* Windows inside: what clocks.c, which begins and ends them, and clock_track.c,
+ * which knows what each thread did in them, have in common. */
+#ifndef PYROMETER_SAMPLE_CLOCKS_PRIVATE_H
+#define PYROMETER_SAMPLE_CLOCKS_PRIVATE_H
+
+#include "os/visit_clock.h"
+#include "sample/clocks.h"
+
+#define CLOCK_ROWS_MAX 256 /* rows of a thread in a window */
+
+struct clocks {
+	struct visit_clocks *visits; /* NULL: cannot be had */
+	uint32_t n;
+	uint32_t patience;
+	uint32_t trusted, quiet; /* windows, and ticks, without loss */
+	uint64_t last_epoch;	 /* of the code objects, and for how many */
+	uint32_t calm;		 /* ticks or windows it has been the same */
+	uint32_t ticks;		 /* of a window, at most */
+	uint32_t debt;		 /* see count_loss() */
+	uint64_t windows;
+	bool going; /* some clock may be */
+	/* Of the last window. */
+	uint64_t epoch, pass; /* as it began; see codes_pass() */
+	uint32_t rows, lost;
+};
+
+struct clock_row {
+	uint64_t time;
+	uint32_t node, state;
+	bool hole; /* the clock went off, and nothing came of it */
+};
+
+/* One thread. */
+struct clock_track {
+	struct native_thread *native; /* NULL: there are no native stacks */
+	struct target_thread *python; /* NULL: Python does not know it */
+	struct visit_clocks *visits;  /* that its clock is of */
+	int clock;		      /* -1: none */
+	uint32_t ran; /* ticks that met it running; see count_tick() */
+
+	/* The last tick that was taken. */
+	bool seen;
+	uint32_t node, state;
+
+	/* The window, and as it began. */
+	bool planned;  /* it was there */
+	bool runs;     /* and was left to its clock */
+	bool full;     /* there was no room for more rows */
+	bool was_seen; /* and what of: */
+	uint32_t first_node, first_state;
+	struct clock_row *rows; /* CLOCK_ROWS_MAX */
+	uint32_t n_rows, next;	/* the next one to be written */
+	struct clock_row last;	/* the one before it, or the tick before all */
+
+	/* With native stacks. */
+	uint64_t head;
+	bool stood; /* it began off CPU, since: */
+	uint64_t left;
+
+	/* Without. */
+	uint64_t runtime; /* of one that sleeps; 0: not known */
+	uint64_t sleeps;  /* how often one that runs had gone to sleep */
+	bool has_sleeps;
+	bool slept; /* one that sleeps did so all the time; one that runs has
+		     * slept since, nobody knows when */
+};
+
+/* All threads of a target, and those that ended in the window. */
+uint32_t clock_tracks(const struct target *t);
+struct clock_track *clock_track_at(struct target *t, uint32_t i);
+uint32_t clock_tracks_ended(const struct target *t);
+struct clock_track *clock_track_ended(const struct target *t, uint32_t i);
+
+void clock_track_give_back(struct clock_track *track); /* NULL-safe */
+
+/* Before a window; those that go on have rows of the one before it. */
+void clock_track_plan(struct clock_track *track, bool goes_on);
+/* Let its clock take something about every `period`. */
+bool clock_track_start(struct target *t, struct clock_track *track,
+		       uint64_t period);
+/* The clock is stopped: name what it took. */
+void clock_track_take(struct target *t, struct clock_track *track);
+/* Without native stacks, after the tick at the end: ask the kernel what the
+ * rows leave open. */
+void clock_track_judge(struct target *t, const struct clock_window *w,
+		       struct clock_track *track);
+
+enum clock_found {
+	CLOCK_FOUND,
+	CLOCK_LOST,
+	CLOCK_NOBODY, /* there is no such thread any more */
+};
+
+/* What it did at a tick. */
+enum clock_found clock_track_find(struct target *t,
+				  const struct clock_window *w,
+				  struct clock_track *track, uint64_t at,
+				  struct clock_row *row);
+
+#endif

@@ -1,0 +1,145 @@
+"""Threads that run on and are left to the timers of their cores, with native
+stacks and without: they sleep, end, come and go between two looks, and what is
+written is true."""
+import signal
+import subprocess
+import time
+
+import pytest
+
+from interpreters import INTERPRETERS
+from watch import PATIENCE, PYROMETER, VISITS, Recording, pyrometer
+
+ONE = pytest.mark.versions("3.12")
+SOME = pytest.mark.versions("2.7", "3.8", "3.12", "3.15")
+EVERY_VERSION = pytest.mark.versions(*dict.fromkeys(one.version for one in INTERPRETERS))
+NATIVE = [["-n"]] if "--native" in pyrometer("attach", "--help").stdout else []
+STACKS = pytest.mark.parametrize("stacks", [*NATIVE, []], ids=lambda options: "-".join(
+    ["with", *options]))
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("target", ["steady", "fib"])
+def test_threads_left_to_their_clocks(python, start, attach, target):
+    """Most of the time, whether they could be read from elsewhere or not; and
+    next to nothing is lost by it."""
+    recording = attach("-d", "1s", start(python, target + ".py", "--seconds", 30).pid)
+    info = recording.info()
+    assert info["clocked"] > 0.5 * info["samples"] or not VISITS
+    assert info["visited"] >= info["clocked"] and info["lost"] < 0.005 * info["samples"]
+    assert info["ticks"] + info["missed"] > 0.9 * info["duration"] / info["period"]
+    assert not recording.report("top")["profile"]["torn"]
+
+
+def state_of(process):
+    with open(f"/proc/{process.pid}/stat") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
+@ONE
+@STACKS
+def test_a_recorder_that_is_stopped(python, start, tmp_path, stacks):
+    """Ctrl-Z: it stops, and goes on."""
+    output = tmp_path / "stopped.pyro"
+    process = subprocess.Popen([PYROMETER, "attach", "-q", *stacks, "-o", output,
+                                str(start(python, "busy.py").pid)])
+    time.sleep(0.5)
+    for _ in range(3):
+        process.send_signal(signal.SIGTSTP)
+        until = time.monotonic() + PATIENCE
+        while state_of(process) != "T" and time.monotonic() < until:
+            time.sleep(0.01)
+        assert state_of(process) == "T"
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+    info = Recording(output).info()
+    assert info["complete"] and info["samples"] > 500
+    assert info["clocked"] or not VISITS
+
+
+@SOME
+@STACKS
+@pytest.mark.parametrize("work, rest", [(0.3, 0.3), (0.1, 0.005)])
+def test_sleeps_between_clocks(python, start, attach, work, rest, stacks):
+    """Long sleeps are taken whole. Short ones are lost where a clock was waited
+    for, which must not go on."""
+    recording = attach(*stacks, "-d", "2.4s", start(python, "rests.py", work, rest).pid)
+    found, info = recording.shares(), recording.info()
+    lost = info["lost"] / (info["samples"] + info["lost"])
+    assert abs(found["sleeps"]["share"] - rest / (work + rest)) < 0.02 + rest
+    assert found["computes"]["share"] + found["sleeps"]["share"] > 0.97
+    assert lost < 0.02
+    if VISITS and rest > 0.1:
+        assert info["clocked"]
+
+
+@SOME
+@STACKS
+def test_threads_that_come_between_clocks(python, start, attach, stacks):
+    """A thread that is born while others are left to their clocks is found."""
+    recording = attach(*stacks, "-d", "1.5s", start(python, "newcomers.py", 30).pid)
+    names = [thread["name"] for thread in recording.threads()]
+    assert names.count("newcomer") > 3, names
+    info = recording.info()
+    assert info["lost"] < 0.05 * info["samples"]
+
+
+@SOME
+@STACKS
+def test_ends_between_clocks(python, programs, tmp_path, stacks):
+    """What a thread did last, and a process, is neither lost nor drawn out."""
+    output = tmp_path / "ends.pyro"
+    done = pyrometer("run", *stacks, "-q", "-o", output, "--",
+                     *programs.command(python, "tails.py"))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(output)
+    seconds = recording.report("top")["profile"]["seconds"]
+    found = {name: cum["share"] * seconds for name, cum in recording.shares().items()}
+    for name in ("thread_ends", "process_ends"):
+        assert 0.07 < found[name] < 0.13, found
+    assert 1.2 < found["work"] < 1.6, found
+
+
+@ONE
+@STACKS
+def test_a_thread_that_falls_asleep_is_not_on_cpu(python, start, attach, stacks):
+    program = start(python, "settles.py", 30)
+    recording = attach(*stacks, "--mode", "cpu", "-d", "2s", program.pid)
+    samples = {thread["name"]: thread["samples"] for thread in recording.threads()}
+    assert samples["MainThread"] > 1000 and samples.get("settles", 0) < 700, samples
+
+
+@ONE
+@STACKS
+def test_stacks_that_clocks_cannot_take(python, start, attach, stacks):
+    """They are lost or taken otherwise, but others do not take their place."""
+    recording = attach(*stacks, "-d", "3s", start(python, "depths.py", 30).pid)
+    found, info = recording.shares(), recording.info()
+    lost = info["lost"] / (info["samples"] + info["lost"])
+    assert lost < 0.1
+    assert abs(found["deep"]["share"] - 0.2) < 0.05 + lost
+
+
+@ONE
+@STACKS
+def test_one_works_and_one_sleeps(python, start, attach, stacks):
+    """Two processes, of which only one has a clock."""
+    works, sleeps = start(python, "busy.py"), start(python, "rests.py", 0, 1000)
+    recording = attach(*stacks, "-d", "1s", works.pid, sleeps.pid)
+    info = recording.info()
+    assert info["clocked"] or not VISITS
+    assert len(recording.processes()) == 2 and "sleeps" in recording.shares()
+
+
+@ONE
+@STACKS
+def test_exec_between_clocks(python, programs, tmp_path, stacks):
+    """A program that works on becomes another that is no Python."""
+    code = ("import os, time\nuntil = time.time() + 0.7\nwhile time.time() < until: pass\n"
+            "os.execvp('sleep', ['sleep', '0.3'])")
+    for _ in range(3):
+        done = pyrometer("run", *stacks, "-q", "-o", tmp_path / "exec.pyro", "--",
+                         *python.command("-c", code))
+        assert done.returncode == 0, done.stderr
