@@ -13,6 +13,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+#define STAT_STATE	3 /* field numbers of proc(5) */
+#define STAT_START_TIME 22
+#define STAT_IMAGE	28
+
 bool process_exists(pid_t pid)
 {
 	return pid > 0 && (!kill(pid, 0) || errno == EPERM);
@@ -35,46 +39,41 @@ static ssize_t slurp(const char *path, char *into, size_t size)
 	return n < 0 ? -1 : (ssize_t)done;
 }
 
-/* Field `number` (counting from 1, at least 3) of /proc/PID/stat. The name in
- * field 2 may hold anything, so fields are counted from its last ')'. */
-static const char *stat_field(pid_t pid, int number, char into[1024])
+/* The name in field 2 may hold anything, so fields are counted from its last
+ * ')'. */
+struct process_look process_look(pid_t pid)
 {
-	char path[64];
-	char *p;
+	struct process_look look = { 0 };
+	char path[64], text[1024], *p;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (slurp(path, into, 1024) <= 0 || !(p = strrchr(into, ')')))
-		return NULL;
-	for (int field = 2; p && field < number; field++) {
-		p = strchr(p, ' ');
-		if (p)
-			p++;
+	if (slurp(path, text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
+		return look;
+	for (int field = STAT_STATE; (p = strchr(p, ' ')); field++) {
+		p++;
+		if (field == STAT_STATE)
+			look.state = *p;
+		else if (field == STAT_START_TIME)
+			look.start_time = strtoull(p, NULL, 10);
+		else if (field == STAT_IMAGE)
+			look.image = strtoull(p, NULL, 10);
 	}
-	return p;
+	return look;
 }
 
 uint64_t process_start_time(pid_t pid)
 {
-	char text[1024];
-	const char *field = stat_field(pid, 22, text);
-
-	return field ? strtoull(field, NULL, 10) : 0;
+	return process_look(pid).start_time;
 }
 
 char process_state(pid_t pid)
 {
-	char text[1024];
-	const char *field = stat_field(pid, 3, text);
-
-	return field ? *field : 0;
+	return process_look(pid).state;
 }
 
 uint64_t process_image(pid_t pid)
 {
-	char text[1024];
-	const char *field = stat_field(pid, 28, text);
-
-	return field ? strtoull(field, NULL, 10) : 0;
+	return process_look(pid).image;
 }
 
 void process_exe(pid_t pid, char path[PATH_MAX])

@@ -12,15 +12,20 @@
 
 bool process_exists(pid_t pid);
 
-/* When the process started, in clock ticks since boot: with the pid it names a
- * process for good. 0 when it is gone. */
+struct process_look {
+	char state; /* one of R S D T t Z X...; 0 when it is gone */
+	/* When it started, in clock ticks since boot: with the pid it names a
+	 * process for good. 0 when it is gone. */
+	uint64_t start_time;
+	/* A number that changes when it execs another program (where the kernel
+	 * put its stack); 0 when that cannot be told. */
+	uint64_t image;
+};
+
+/* All of it at once, and each by itself. */
+struct process_look process_look(pid_t pid);
 uint64_t process_start_time(pid_t pid);
-
-/* One of R S D T t Z X...; 0 when it is gone. */
 char process_state(pid_t pid);
-
-/* A number that changes when the process execs another program (where the
- * kernel put its stack); 0 when it cannot be told. */
 uint64_t process_image(pid_t pid);
 
 /* Path of the executable as the target sees it; "" when it cannot be told. */

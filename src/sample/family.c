@@ -23,14 +23,15 @@ struct relative *family_find(struct family *f, pid_t pid)
 
 struct relative *family_add(struct family *f, pid_t pid, uint32_t parent)
 {
+	struct process_look look = process_look(pid);
 	struct relative *x;
 
 	ALLOC_GROW(f->members, f->count + 1, f->capacity);
 	x = &f->members[f->count++];
 	memset(x, 0, sizeof(*x));
 	x->pid = pid;
-	x->start_time = process_start_time(pid);
-	x->image = process_image(pid);
+	x->start_time = look.start_time;
+	x->image = look.image;
 	x->parent = parent;
 	x->record = ID_NONE;
 	x->pause = FIRST_PAUSE;
@@ -62,10 +63,10 @@ uint32_t family_parent(struct family *f, const struct relative *x)
 
 static bool is_dead(const struct relative *x)
 {
-	char state = process_state(x->pid);
+	struct process_look look = process_look(x->pid);
 
-	return !state || state == 'Z' || state == 'X' ||
-	       process_start_time(x->pid) != x->start_time;
+	return !look.state || look.state == 'Z' || look.state == 'X' ||
+	       look.start_time != x->start_time;
 }
 
 static void add_children_of(struct family *f, uint32_t i)
@@ -101,7 +102,7 @@ bool family_due(struct relative *x, uint64_t now)
 {
 	uint64_t files;
 
-	if (family_changed(x))
+	if (family_changed(x, process_image(x->pid)))
 		x->pause = FIRST_PAUSE;
 	else if (now < x->due)
 		return false;
@@ -116,10 +117,8 @@ bool family_due(struct relative *x, uint64_t now)
 	return true;
 }
 
-bool family_changed(struct relative *x)
+bool family_changed(struct relative *x, uint64_t image)
 {
-	uint64_t image = process_image(x->pid);
-
 	if (!image || image == x->image)
 		return false;
 	x->image = image;

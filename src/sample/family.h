@@ -36,8 +36,9 @@ uint32_t family_parent(struct family *f, const struct relative *x);
 void family_grow(struct family *f, bool everybody);
 /* Whether it is time to try this one again; sets the next time. */
 bool family_due(struct relative *x, uint64_t now);
-/* Whether it has exec'ed since the last call. */
-bool family_changed(struct relative *x);
+/* Whether it has exec'ed since the last call; the image as process_look() has
+ * it now. */
+bool family_changed(struct relative *x, uint64_t image);
 void family_release(struct family *f);
 
 #endif

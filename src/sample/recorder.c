@@ -20,10 +20,13 @@
 
 #define MILLISECOND 1000000u
 /* How often to look for children, execs and new Pythons. */
-#define CARE_WAITING   MILLISECOND /* for one that may become a Python */
-#define CARE_CHILDREN  (10u * MILLISECOND) /* with -s */
-#define CARE_EXECS     (50u * MILLISECOND)
-#define STEADY_BITS    29 /* 2^29 ns with windows of the same period */
+#define CARE_WAITING  MILLISECOND	  /* for one that may become a Python */
+#define CARE_CHILDREN (10u * MILLISECOND) /* with -s */
+#define CARE_EXECS    (50u * MILLISECOND)
+#define STEADY_BITS   29 /* 2^29 ns with windows of the same period */
+/* Processes with clocks: each has a program behind every timer of the system.
+ */
+#define CLOCKED_MAX    4
 #define PROGRESS_EVERY (200u * MILLISECOND)
 /* A short recording that breaks off should have something to show, a long one
  * wants large blocks, which compress better: flush early, then ever later. */
@@ -252,10 +255,11 @@ static void drop_changed(struct recorder *r)
 	for (uint32_t i = 0; i < r->n_targets;) {
 		struct relative *x =
 			family_find(&r->family, r->targets[i]->pid);
+		struct process_look look = process_look(r->targets[i]->pid);
 
-		if (target_is_gone(r->targets[i])) {
+		if (target_is_gone(r->targets[i], &look)) {
 			forget_target(r, i);
-		} else if (x && family_changed(x)) {
+		} else if (x && family_changed(x, look.image)) {
 			x->is_python = false;
 			drop_target(r, i);
 		} else {
@@ -340,7 +344,7 @@ static bool is_steady(struct recorder *r)
 {
 	bool runs = false, due = r->n_targets;
 
-	if (!clocks_suit(r->options.period))
+	if (!clocks_suit(r->options.period) || r->n_targets > CLOCKED_MAX)
 		return false;
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		enum clocks_state state =
@@ -361,6 +365,9 @@ static void rest_clocks(struct recorder *r)
 /* After a tick: is a window next? */
 static void plan_window(struct recorder *r)
 {
+	for (uint32_t i = 0; r->n_targets > CLOCKED_MAX && i < r->n_targets;
+	     i++)
+		clocks_leave(r->targets[i]);
 	r->window = is_steady(r);
 	if (!r->window)
 		rest_clocks(r);

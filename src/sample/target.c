@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "os/process.h"
 #include "sample/clocks.h"
 #include "sample/lists.h"
 
@@ -118,10 +117,9 @@ void target_record(struct target *t, struct writer *writer, uint32_t parent,
 	buffer_release(&command);
 }
 
-bool target_is_gone(const struct target *t)
+bool target_is_gone(const struct target *t, const struct process_look *look)
 {
-	return process_start_time(t->pid) != t->start_time ||
-	       process_state(t->pid) == 'Z';
+	return look->start_time != t->start_time || look->state == 'Z';
 }
 
 /* Take a thread id as we see it, if this process has such a thread. */

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "os/process.h"
 #include "os/thread.h"
 #include "python/names.h"
 #include "python/python.h"
@@ -229,6 +230,6 @@ bool target_in_gil(const struct target *t, const struct target_thread *thread,
 		   uint64_t address);
 
 /* Whether the process behind the pid is another one by now, or gone. */
-bool target_is_gone(const struct target *t);
+bool target_is_gone(const struct target *t, const struct process_look *look);
 
 #endif

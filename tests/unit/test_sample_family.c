@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/model.h"
+#include "os/process.h"
 #include "sample/family.h"
 
 #define SECOND 1000000000u
@@ -128,14 +129,14 @@ static void test_exec_is_noticed(void **state)
 	bool changed = false;
 
 	(void)state;
-	assert_false(family_changed(x));
+	assert_false(family_changed(x, process_image(x->pid)));
 	assert_int_equal(write(c.tell, "", 1), 1);
 	for (int i = 0; i < 10000 && !changed; i++) {
 		usleep(1000);
-		changed = family_changed(x);
+		changed = family_changed(x, process_image(x->pid));
 	}
 	assert_true(changed);
-	assert_false(family_changed(x));
+	assert_false(family_changed(x, process_image(x->pid)));
 	finish(&c);
 	family_release(&f);
 }
