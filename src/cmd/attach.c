@@ -28,7 +28,14 @@ static void on_suspend(int number)
 	(void)number;
 	if (suspend)
 		raise(SIGSTOP);
-	suspend = 1;
+	else
+		suspend = 1;
+}
+
+static void on_continue(int number)
+{
+	(void)number;
+	suspend = 0;
 }
 
 /* What we were started to ignore, as by nohup, stays ignored. */
@@ -84,6 +91,7 @@ static int attach(const struct command *self, int argc, char **argv,
 		catch_signal(SIGTERM, on_signal);
 		catch_signal(SIGHUP, on_signal);
 		catch_signal(SIGTSTP, on_suspend);
+		catch_signal(SIGCONT, on_continue);
 		status = record(pids, n, command, err);
 	}
 	free(pids);

@@ -70,7 +70,7 @@ extern const char *const recording_modes[],
 	  "Read a thread on its own core: auto (when its stack moves too "     \
 	  "fast to be read from elsewhere, or when it runs on) or always, "    \
 	  "both by the kernel where it may; wake (always, by waking up "       \
-	  "there); or never, which keeps all interrupts from it.",             \
+	  "there); or never, which without -n keeps all interrupts from it.",  \
 	  recording_rides }
 /* clang-format on */
 

@@ -129,6 +129,20 @@ uint64_t os_thread_runtime(struct os_thread *t)
 		       : 0;
 }
 
+/* The third number of the same file. */
+uint64_t os_thread_turns(struct os_thread *t)
+{
+	char text[128], *p = text;
+
+	if (!read_text(t->sched_fd, text, sizeof(text)))
+		return 0;
+	for (int i = 0; i < 2 && p; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
 bool os_thread_sleeps(pid_t pid, pid_t tid, uint64_t *out)
 {
 	static const char key[] = "\nvoluntary_ctxt_switches:";

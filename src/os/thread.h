@@ -38,6 +38,8 @@ char os_thread_letter(struct os_thread *t);
 int os_thread_core(struct os_thread *t);
 /* ns the thread has run on a CPU; 0 when it cannot be told. */
 uint64_t os_thread_runtime(struct os_thread *t);
+/* How often it has come to a CPU; 0 when it cannot be told. */
+uint64_t os_thread_turns(struct os_thread *t);
 /* How often it has left its CPU by itself, to wait for something; false when
  * that cannot be told. */
 bool os_thread_sleeps(pid_t pid, pid_t tid, uint64_t *out);

@@ -7,7 +7,7 @@
  * a thousand times a second, and by any other timer of its core. So the same
  * program stands behind all timers (the tracepoint hrtimer_expire_entry), puts
  * what a visit would have brought behind what is there, and wakes nobody.
- * Whoever wants it comes by every few dozen periods. Where ticks are too few,
+ * Whoever wants it comes by after some periods. Where ticks are too few,
  * the thread is given a clock of its CPU time, a perf event that does nothing
  * but go off, as often as makes up for it. Of a thousand visits a second the
  * tick gives 250 on many systems and all of them on others, and on virtual

@@ -4,11 +4,8 @@
 #include "sample/catch.h"
 #include "sample/clocks_private.h"
 
-#define NEAR 2 /* ticks from a row to that at which it is written */
-/* Ticks without a row. Rows come from the kernel's tick and from a clock of the
- * thread's own, so that those of a thread which runs are less than this apart.
- */
-#define GAP 3
+#define NEAR  2 /* ticks from a row to that at which it is written */
+#define SPARE 1 /* rows that may be left over for the next window */
 
 /* ---- all of them ---- */
 
@@ -80,18 +77,38 @@ static bool stands(const struct native_thread *thread)
 	       thread->has_picture && thread->pictured == thread->head;
 }
 
-/* Rows that were not written yet stay. */
+/* Rows that were not written yet stay, if they are few. */
 static void keep_rows(struct clock_track *track)
 {
 	uint32_t kept = track->n_rows - track->next;
 
+	if (kept > SPARE)
+		kept = SPARE;
 	for (uint32_t i = 0; i < kept; i++)
-		track->rows[i] = track->rows[track->next + i];
+		track->rows[i] = track->rows[track->n_rows - kept + i];
 	track->n_rows = kept;
 	track->next = 0;
 }
 
-void clock_track_plan(struct clock_track *track, bool goes_on)
+/* What the kernel has counted of it so far. */
+static void plan_counts(const struct target *t, struct clock_track *track,
+			bool goes_on)
+{
+	struct target_thread *python = track->python;
+
+	if (!goes_on)
+		track->runtime = track->turns = 0;
+	if (!track->ran && !track->runtime)
+		track->runtime = os_thread_runtime(&python->os);
+	if (!track->ran || track->turns)
+		return;
+	track->has_sleeps =
+		os_thread_sleeps(t->pid, python->tid, &track->sleeps);
+	track->turns = os_thread_turns(&python->os);
+}
+
+void clock_track_plan(const struct target *t, struct clock_track *track,
+		      bool goes_on)
 {
 	const struct native_thread *native = track->native;
 
@@ -103,7 +120,7 @@ void clock_track_plan(struct clock_track *track, bool goes_on)
 		track->n_rows = track->next = 0;
 	track->planned = true;
 	track->was_seen = track->seen;
-	track->runs = track->full = track->slept = false;
+	track->runs = track->full = false;
 	track->first_node = track->node;
 	track->first_state = track->state;
 	track->last = (struct clock_row){
@@ -116,9 +133,14 @@ void clock_track_plan(struct clock_track *track, bool goes_on)
 		track->stood = track->seen && stands(native);
 		track->left = native->left;
 		track->python = NULL;
-	} else if (!track->ran && !track->runtime) {
-		track->runtime = os_thread_runtime(&track->python->os);
+	} else {
+		plan_counts(t, track, goes_on);
 	}
+}
+
+static pid_t tid_of(const struct clock_track *track)
+{
+	return track->native ? track->native->tid : track->python->tid;
 }
 
 /* What it is asked for, as of now. */
@@ -128,14 +150,7 @@ static bool plan_visit(struct target *t, const struct clock_track *track,
 	const struct native_thread *native = track->native;
 
 	*asked = (struct visit){ .stack_top = native ? native->top : 0 };
-	return target_plan_visit(t, track->python,
-				 native ? native->tid : track->python->tid,
-				 asked) == 0;
-}
-
-static pid_t tid_of(const struct clock_track *track)
-{
-	return track->native ? track->native->tid : track->python->tid;
+	return target_plan_visit(t, track->python, tid_of(track), asked) == 0;
 }
 
 bool clock_track_start(struct target *t, struct clock_track *track,
@@ -154,9 +169,6 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 		return false;
 	if (!track->rows)
 		track->rows = xcalloc(CLOCK_ROWS_MAX, sizeof(*track->rows));
-	if (!track->native && !track->has_sleeps)
-		track->has_sleeps =
-			os_thread_sleeps(t->pid, tid_of(track), &track->sleeps);
 	track->runs =
 		visit_clocks_start(track->visits, track->clock, &asked, period);
 	return track->runs;
@@ -239,17 +251,30 @@ static enum clock_found lost_unless(bool found)
 	return found ? CLOCK_FOUND : CLOCK_LOST;
 }
 
+/* Whether the next row is to be passed over: the one behind it is nearer, and
+ * there are too many. */
+static bool is_surplus(const struct clock_track *track,
+		       const struct clock_window *w, uint64_t at)
+{
+	return track->n_rows > w->ticks + w->ticks / 4 + SPARE &&
+	       track->next + 1 < track->n_rows &&
+	       track->rows[track->next + 1].time <= at;
+}
+
 /* There are about as many rows as ticks, but at moments of their own: each is
- * written once, in order, at the first tick that is free, if one is near. */
-static bool has_row(struct clock_track *track, uint64_t at, uint64_t period)
+ * written once, in order, at the first tick that is free, if one is near. Where
+ * the kernel's tick alone makes more of them, the nearest is. */
+static bool has_row(struct clock_track *track, const struct clock_window *w,
+		    uint64_t at)
 {
 	const struct clock_row *rows = track->rows;
 
 	while (track->next < track->n_rows &&
-	       rows[track->next].time + NEAR * period < at)
+	       (rows[track->next].time + NEAR * w->period < at ||
+		is_surplus(track, w, at)))
 		track->last = rows[track->next++];
 	return track->next < track->n_rows &&
-	       rows[track->next].time <= at + period / 2;
+	       rows[track->next].time <= at + w->period / 2;
 }
 
 static enum clock_found take_row(struct clock_track *track,
@@ -304,7 +329,7 @@ static enum clock_found find_clocked(struct target *t,
 				     struct clock_track *track, uint64_t at,
 				     struct clock_row *row)
 {
-	bool next = has_row(track, at, w->period);
+	bool next = has_row(track, w, at);
 	bool gone = track->native->ended || t->status == -ERR_GONE;
 	enum perf_doing doing;
 	uint64_t since = 0;
@@ -341,54 +366,52 @@ static enum clock_found find_native(struct target *t,
 /* ---- without: rows, and what the kernel counts ---- */
 
 /* A row of a thread is taken while it runs, and each is written once: so there
- * are as many of them as there should be, however often it slept between. What
- * is to be known is what else it did. */
+ * are as many of them as there should be, however often it slept. What it did
+ * at the other ticks is known if it never slept (it ran on, or waited for a
+ * CPU), or if it did once, and still does. */
 
 static bool is_asleep(const struct clock_track *track)
 {
 	return track->seen && !(track->state & STATE_ON_CPU);
 }
 
-static bool has_gap(const struct clock_track *track,
-		    const struct clock_window *w)
+/* One that has not left its CPU cannot have slept. */
+static void judge_runner(const struct target *t, struct clock_track *track)
 {
-	uint64_t most = GAP * w->period, before = w->start;
-
-	for (uint32_t i = 0; i < track->n_rows; i++) {
-		uint64_t time = track->rows[i].time;
-
-		if (time > before + most)
-			return true;
-		before = time;
-	}
-	return w->start + w->ticks * w->period > before + most;
-}
-
-static void judge_runner(struct target *t, const struct clock_window *w,
-			 struct clock_track *track)
-{
+	uint64_t turns = os_thread_turns(&track->python->os);
 	uint64_t sleeps = track->sleeps;
 	bool had = track->has_sleeps;
 
-	if (!has_gap(track, w))
+	track->naps = 0;
+	if (turns && turns == track->turns && !is_asleep(track))
 		return;
+	track->turns = turns;
 	track->has_sleeps =
 		os_thread_sleeps(t->pid, tid_of(track), &track->sleeps);
-	track->slept = !had || !track->has_sleeps || sleeps != track->sleeps;
+	track->naps =
+		had && track->has_sleeps ? track->sleeps - sleeps : UINT64_MAX;
 }
 
-void clock_track_judge(struct target *t, const struct clock_window *w,
-		       struct clock_track *track)
+void clock_track_judge(struct target *t, struct clock_track *track)
 {
 	uint64_t runtime = track->runtime;
 
 	if (track->runs) {
 		track->runtime = 0;
-		judge_runner(t, w, track);
+		judge_runner(t, track);
 		return;
 	}
+	track->turns = 0;
 	track->runtime = os_thread_runtime(&track->python->os);
-	track->slept = runtime && track->runtime == runtime;
+	track->woke = !runtime || track->runtime != runtime;
+}
+
+static enum clock_found find_sleeper(const struct clock_track *track,
+				     struct clock_row *row)
+{
+	row->node = track->first_node;
+	row->state = track->first_state;
+	return lost_unless(!track->woke && track->was_seen);
 }
 
 static enum clock_found find_python(const struct target *t,
@@ -396,22 +419,26 @@ static enum clock_found find_python(const struct target *t,
 				    struct clock_track *track, uint64_t at,
 				    struct clock_row *row)
 {
-	if (has_row(track, at, w->period))
+	const struct target_thread *thread = track->python;
+
+	if (track->runs && has_row(track, w, at))
 		return take_row(track, row);
-	if (track->python->ended || t->status == -ERR_GONE)
+	if (thread->ended || target_thread_is_left(thread) ||
+	    t->status == -ERR_GONE)
 		return CLOCK_NOBODY;
-	if (track->runs && track->next == track->n_rows && is_asleep(track)) {
+	if (!track->runs)
+		return find_sleeper(track, row);
+	/* One that sleeps at the end has done so since its only nap began, or
+	 * since before the window; before a row it ran. */
+	if (is_asleep(track) && track->naps <= 1 &&
+	    (!track->naps || track->next == track->n_rows)) {
 		row->node = track->node;
 		row->state = track->state;
 		return CLOCK_FOUND;
 	}
-	if (!track->runs) {
-		row->node = track->first_node;
-		row->state = track->first_state;
-		return lost_unless(track->slept && track->was_seen);
-	}
 	*row = track->last;
-	return lost_unless(!track->slept && !row->hole && !track->full);
+	return lost_unless(track->naps == is_asleep(track) && !row->hole &&
+			   !track->full);
 }
 
 enum clock_found clock_track_find(struct target *t,

@@ -13,7 +13,8 @@
 /* Without native stacks; see clocks.h. */
 #define TICKS_READ    16
 #define TICKS_VISITED 8
-#define PERIOD_MIN    200000u /* ns: the interrupts cost too much beyond */
+#define PERIOD_MIN    200000u  /* ns: the interrupts cost too much beyond */
+#define PERIOD_MAX    4000000u /* and beyond this the wake-ups cost little */
 #define CLOCKS_MAX    64
 #define FRAMES_MAX    (VISIT_ITEMS_MAX * 3 / 4)
 #define SLEEPERS_MAX  8	 /* that are asked about one by one */
@@ -38,6 +39,7 @@ void clocks_leave(struct target *t)
 	visit_clocks_free(t->clocks->visits);
 	free(t->clocks);
 	t->clocks = NULL;
+	t->window = 0;
 }
 
 static struct clocks *clocks_of(struct target *t)
@@ -85,7 +87,7 @@ static bool has_clocks(struct target *t, uint32_t n)
 
 bool clocks_suit(uint64_t period)
 {
-	return period >= PERIOD_MIN && period <= WINDOW / CLOCKS_LEAST;
+	return period >= PERIOD_MIN && period <= PERIOD_MAX;
 }
 
 /* Whether the tick at a window's end interrupts a thread. */
@@ -128,17 +130,25 @@ static void count_tick(struct clock_track *track, bool runs)
 		track->ran++;
 }
 
-/* A program that makes code, as any does that imports, is not to be left alone.
- */
+/* A program that makes code, as any does that imports, is not to be left alone:
+ * what is named at a window's end may be gone by then. */
 static void count_calm(struct target *t)
 {
 	struct clocks *c = t->clocks;
+	uint64_t read = codes_read(t->codes);
 
-	if (c->last_epoch != t->table.epoch)
+	if (c->last_read != read)
 		c->calm = 0;
 	else if (c->calm < PATIENCE_MAX)
 		c->calm++;
-	c->last_epoch = t->table.epoch;
+	c->last_read = read;
+}
+
+/* Nobody wants to know what it does. */
+static bool is_left_out(const struct clock_track *track)
+{
+	return track->native ? track->native->left_out
+			     : track->python->left_out;
 }
 
 static bool runs(const struct sampler *s, struct target *t,
@@ -174,6 +184,8 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
+		if (is_left_out(track))
+			continue;
 		count_tick(track, runs(s, t, track));
 		if (track->ran >= patience)
 			running++;
@@ -234,7 +246,7 @@ void clocks_cancel(struct target *t)
 static void plan_window(struct target *t)
 {
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
-		clock_track_plan(clock_track_at(t, i), t->clocks->going);
+		clock_track_plan(t, clock_track_at(t, i), t->clocks->going);
 	for (uint32_t i = 0; t->native && i < t->n_threads; i++)
 		t->threads[i]->native->track->python = t->threads[i];
 }
@@ -266,7 +278,8 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
-		if (!track->ran || clock_track_start(t, track, clock_period(w)))
+		if (!track->ran || is_left_out(track) ||
+		    clock_track_start(t, track, clock_period(w)))
 			continue;
 		/* It is not to be had: do not ask again for long. */
 		clocks_cancel(t);
@@ -276,7 +289,7 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	}
 	t->clocks->epoch = t->table.epoch;
 	t->clocks->pass = codes_pass(t->codes);
-	t->window = ++t->clocks->windows;
+	t->window = ++t->windows;
 	return true;
 }
 
@@ -291,7 +304,7 @@ void clocks_stop(struct target *t)
 	}
 }
 
-void clocks_judge(struct target *t, const struct clock_window *w)
+void clocks_judge(struct target *t)
 {
 	if (t->native || t->status < 0)
 		return;
@@ -299,7 +312,7 @@ void clocks_judge(struct target *t, const struct clock_window *w)
 		struct clock_track *track = clock_track_at(t, i);
 
 		if (track->planned)
-			clock_track_judge(t, w, track);
+			clock_track_judge(t, track);
 	}
 }
 
@@ -385,9 +398,9 @@ static bool has_newcomers(struct target *t)
 	return false;
 }
 
-/* Windows may be of few rows: what one lost is made good by those that follow
- * it. */
-static bool is_too_much(struct clocks *c)
+/* Whether too much was lost. Windows may be of few rows: what one lost is made
+ * good by those that follow it. */
+static bool count_loss(struct clocks *c)
 {
 	uint32_t debt = c->debt + c->lost * LOSS;
 
@@ -400,9 +413,9 @@ uint32_t clocks_learn(struct target *t, const struct clock_window *w)
 	struct clocks *c = t->clocks;
 	uint32_t lost = c->lost;
 
-	if (was_full(t) && c->ticks > CLOCKS_LEAST)
+	if (t->native && was_full(t) && c->ticks > CLOCKS_LEAST)
 		c->ticks /= 2;
-	else if (is_too_much(c) || c->epoch != t->table.epoch ||
+	else if (count_loss(c) || c->epoch != t->table.epoch ||
 		 has_newcomers(t))
 		be_patient(t);
 	else

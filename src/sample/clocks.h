@@ -101,7 +101,7 @@ void clocks_saw_nothing(struct clock_track *track);
 /* After the tick at the window's end: find out what is to be known of it. Then:
  * what the thread did at one of its ticks,
  * 1 to w->ticks, in order. False when there is nothing to write. */
-void clocks_judge(struct target *t, const struct clock_window *w);
+void clocks_judge(struct target *t);
 bool clocks_row(struct target *t, const struct clock_window *w,
 		struct clock_track *track, uint32_t tick, uint32_t *node,
 		uint32_t *state);

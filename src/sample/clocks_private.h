@@ -13,12 +13,11 @@ struct clocks {
 	uint32_t n;
 	uint32_t patience;
 	uint32_t trusted, quiet; /* windows, and ticks, without loss */
-	uint64_t last_epoch;	 /* of the code objects, and for how many */
-	uint32_t calm;		 /* ticks or windows it has been the same */
+	uint64_t last_read;	 /* how much code had been read, and for how */
+	uint32_t calm;		 /* many ticks or windows that is the same */
 	uint32_t ticks;		 /* of a window, at most */
 	uint32_t debt;		 /* see count_loss() */
-	uint64_t windows;
-	bool going; /* some clock may be */
+	bool going;		 /* some clock may be */
 	/* Of the last window. */
 	uint64_t epoch, pass; /* as it began; see codes_pass() */
 	uint32_t rows, lost;
@@ -57,12 +56,14 @@ struct clock_track {
 	bool stood; /* it began off CPU, since: */
 	uint64_t left;
 
-	/* Without. */
-	uint64_t runtime; /* of one that sleeps; 0: not known */
-	uint64_t sleeps;  /* how often one that runs had gone to sleep */
+	/* Without, of one that sleeps. */
+	uint64_t runtime; /* 0: not known */
+	bool woke;
+	/* Of one that runs. */
+	uint64_t turns;	 /* on a CPU; 0: not known */
+	uint64_t sleeps; /* between them */
 	bool has_sleeps;
-	bool slept; /* one that sleeps did so all the time; one that runs has
-		     * slept since, nobody knows when */
+	uint64_t naps; /* of these in the window */
 };
 
 /* All threads of a target, and those that ended in the window. */
@@ -74,7 +75,8 @@ struct clock_track *clock_track_ended(const struct target *t, uint32_t i);
 void clock_track_give_back(struct clock_track *track); /* NULL-safe */
 
 /* Before a window; those that go on have rows of the one before it. */
-void clock_track_plan(struct clock_track *track, bool goes_on);
+void clock_track_plan(const struct target *t, struct clock_track *track,
+		      bool goes_on);
 /* Let its clock take something about every `period`. */
 bool clock_track_start(struct target *t, struct clock_track *track,
 		       uint64_t period);
@@ -82,8 +84,7 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 void clock_track_take(struct target *t, struct clock_track *track);
 /* Without native stacks, after the tick at the end: ask the kernel what the
  * rows leave open. */
-void clock_track_judge(struct target *t, const struct clock_window *w,
-		       struct clock_track *track);
+void clock_track_judge(struct target *t, struct clock_track *track);
 
 enum clock_found {
 	CLOCK_FOUND,

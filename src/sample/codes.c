@@ -27,7 +27,7 @@ struct codes {
 	struct map by_address; /* address -> entry */
 	struct entry *entries;
 	uint32_t count, capacity;
-	uint64_t pass;
+	uint64_t pass, n_read;
 	size_t stale;	     /* bytes in the arena that nobody needs any more */
 	size_t offset, size; /* of the fingerprint's bytes */
 	struct pieces pieces;
@@ -87,6 +87,7 @@ static void read_entry(struct codes *c, struct entry *e, uint64_t address)
 	e->code.address = address;
 	e->function = function_of(c, e);
 	e->checked = c->pass;
+	c->n_read++;
 }
 
 static uint32_t find_entry(struct codes *c, uint64_t address)
@@ -210,6 +211,11 @@ bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		c->entries[c->pending[k]].generation = generation;
 	}
 	return changed;
+}
+
+uint64_t codes_read(const struct codes *c)
+{
+	return c->n_read;
 }
 
 uint64_t codes_pass(const struct codes *c)

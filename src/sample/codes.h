@@ -28,6 +28,9 @@ void codes_free(struct codes *c);
 bool codes_check(struct codes *c, const struct raw_frame *frames, uint32_t n,
 		 uint64_t generation);
 
+/* How many code objects have been read, again or for the first time. */
+uint64_t codes_read(const struct codes *c);
+
 /* The number of the last check; and whether one after that found another code
  * object where one of these frames has its own. */
 uint64_t codes_pass(const struct codes *c);

@@ -388,7 +388,7 @@ static bool start_window(struct recorder *r, const struct clock_window *w)
 static void write_window(struct recorder *r, const struct clock_window *w)
 {
 	for (uint32_t i = 0; i < r->n_targets; i++)
-		clocks_judge(r->targets[i], w);
+		clocks_judge(r->targets[i]);
 	for (uint32_t tick = 1; tick <= w->ticks; tick++) {
 		writer_tick(r->writer, w->start + tick * w->period);
 		r->info.ticks++;
@@ -410,9 +410,20 @@ static uint64_t window_length(const struct recorder *r, uint64_t now)
 		return 0;
 	if (r->options.subprocesses)
 		length = CARE_CHILDREN;
-	if (r->options.duration && end < now + length)
-		length = end > now ? end - now : 0;
-	return length;
+	if (!r->options.duration)
+		return length;
+	if (end <= now)
+		return 0;
+	return end - now < length ? end - now : length;
+}
+
+/* Whether the last tick was taken about when it was due; the next may come up
+ * to a sixteenth of a period too soon. */
+static bool is_near(const struct recorder *r, uint64_t now)
+{
+	uint64_t period = r->options.period;
+
+	return r->next > now + period / 16 && r->next - now < period;
 }
 
 /* The period differs by up to a sixteenth, and is changed about every half
@@ -422,14 +433,13 @@ static struct clock_window next_window(struct recorder *r)
 	uint64_t period = r->options.period, spread = period / 8, most,
 		 now = clock_now();
 	struct clock_window w = {
-		.start = r->next > now && r->next - now < period
-				 ? r->next - period
-				 : now,
+		.start = is_near(r, now) ? r->next - period : now,
 		.period = period - spread / 2 +
 			  map_hash(now >> STEADY_BITS, 1) % (spread + 1),
 	};
 
-	most = window_length(r, w.start) / period;
+	most = window_length(r, w.start) / w.period;
+	most -= most > 0; /* the tick at its end */
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		uint32_t n = clocks_ticks(r->targets[i], period);
 
@@ -451,6 +461,7 @@ static bool take_window(struct recorder *r)
 		rest_clocks(r);
 		return false;
 	}
+	sampler_settle(&r->sampler, r->targets, r->n_targets);
 	clock_sleep_until(end);
 	closed = clock_now();
 	r->info.missed += clocks_close(&w, closed);
@@ -464,7 +475,7 @@ static bool take_window(struct recorder *r)
 	writer_tick(r->writer, now);
 	r->info.ticks++;
 	write_targets(r);
-	r->next = (closed - end < w.period / 2 ? end : now) + r->options.period;
+	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	plan_window(r);
 	return true;
 }

@@ -115,7 +115,8 @@ struct target {
 	struct visitor *visitor;
 	bool visitor_tried;
 	struct clocks *clocks; /* of threads that run on; NULL: none yet */
-	uint64_t window;       /* that is going on or has just ended; 0: none */
+	uint64_t windows;      /* so far, see clocks.h, and the one that */
+	uint64_t window;       /* is going on or has just ended; 0: none */
 	uint64_t namespace_device, namespace_inode;
 	pid_t inner_pid; /* as the target sees it */
 
