@@ -20,9 +20,11 @@
 #define SLEEPERS_MAX  8	 /* that are asked about one by one */
 #define PATIENCE      16 /* ticks for which a thread must have been running */
 #define PATIENCE_MAX  16384
-#define LOSS	      128  /* one row of so many may be lost */
-#define TRUST	      8	   /* windows without loss that make them longer */
-#define FORGET	      2048 /* ticks without loss that make us less patient */
+/* Without native stacks nothing is lost tick by tick: do not try often. */
+#define RELUCTANCE 4
+#define LOSS	   128	/* one row of so many may be lost */
+#define TRUST	   8	/* windows without loss that make them longer */
+#define FORGET	   2048 /* ticks without loss that make us less patient */
 
 static_assert(2 * TICKS_MAX <= CLOCK_ROWS_MAX, "a late window has room");
 
@@ -42,12 +44,22 @@ void clocks_leave(struct target *t)
 	t->window = 0;
 }
 
+static uint32_t first_ticks(const struct target *t)
+{
+	return t->native ? TICKS_FIRST : CLOCKS_LEAST;
+}
+
+static uint32_t least_patience(const struct target *t)
+{
+	return t->native ? PATIENCE : RELUCTANCE * PATIENCE;
+}
+
 static struct clocks *clocks_of(struct target *t)
 {
 	if (!t->clocks) {
 		t->clocks = xcalloc(1, sizeof(*t->clocks));
-		t->clocks->patience = PATIENCE;
-		t->clocks->ticks = TICKS_FIRST;
+		t->clocks->patience = least_patience(t);
+		t->clocks->ticks = first_ticks(t);
 	}
 	return t->clocks;
 }
@@ -102,13 +114,13 @@ static bool has_visited(const struct target *t)
 uint32_t clocks_ticks(const struct target *t, uint64_t period)
 {
 	uint64_t n = WINDOW / period;
-	uint32_t most = TICKS_READ;
+	uint32_t most = TICKS_MAX;
 
-	if (t->native)
-		most = t->clocks->ticks;
-	else if (has_visited(t))
-		most = TICKS_VISITED;
-	return n < most ? (uint32_t)n : most;
+	if (!t->native)
+		most = has_visited(t) ? TICKS_VISITED : TICKS_READ;
+	if (n > most)
+		n = most;
+	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -256,8 +268,8 @@ static void be_patient(struct target *t)
 	struct clocks *c = t->clocks;
 
 	c->trusted = c->quiet = c->debt = 0;
-	c->ticks = TICKS_FIRST;
-	c->patience *= 2;
+	c->ticks = first_ticks(t);
+	c->patience *= t->native ? 2 : RELUCTANCE;
 	if (c->patience > PATIENCE_MAX)
 		c->patience = PATIENCE_MAX;
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
@@ -380,7 +392,7 @@ static void trust(struct target *t, uint32_t ticks)
 	c->quiet += ticks;
 	if (c->quiet >= FORGET) {
 		c->quiet = 0;
-		if (c->patience > PATIENCE)
+		if (c->patience > least_patience(t))
 			c->patience /= 2;
 	}
 	if (++c->trusted < TRUST)

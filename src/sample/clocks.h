@@ -28,18 +28,18 @@
  * How long a window is: each tick that is left to a clock spares us a wake-up,
  * but is an interrupt of a timer, which on virtual machines costs the thread
  * more than a visit does, and much more than being read from another core. So
- * without native stacks a window is of 16 ticks, or of 8 if the tick at its end
- * is a visit: from there on it saves us little. With them, when a tick costs us
- * most, it becomes longer as all goes well; it is short at first, since the
- * names of code that was not met before are read at its end, if the process is
- * still there.
+ * without native stacks a window is of up to 16 ticks, or of 8 if the tick at
+ * its end is a visit: from there on it saves us little. With them, when a tick
+ * costs us most, it may be of 128. It is short at first, and becomes longer as
+ * all goes well: what it does not know is lost, and the names of code that was
+ * not met before are read at its end, if the process is still there.
  *
  * A window is begun only when every thread of every target either runs on or
  * sleeps on, and no address of a code object has been used again for as long.
  * When windows lose samples, or addresses of code objects turn out to have been
  * used again, we become more patient: the next one wants threads that have been
- * running for twice as long. So a program that keeps changing is taken tick by
- * tick, as always.
+ * running for several times as long. So a program that keeps changing is taken
+ * tick by tick, as always.
  *
  * A clock's own period differs by up to a sixteenth and is changed now and
  * then, so that no program keeps step with it; one could with the kernel's
