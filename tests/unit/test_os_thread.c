@@ -66,6 +66,17 @@ static bool comes_to(struct os_thread *t, char state)
 	return false;
 }
 
+/* Who is joined is still to be seen for a moment. */
+static bool goes(struct os_thread *t)
+{
+	struct os_thread_look look;
+	int tries = 10000;
+
+	while (os_thread_look(t, &look) == 0 && tries--)
+		usleep(100);
+	return tries > 0;
+}
+
 static void test_sleeper(void **state)
 {
 	struct os_thread t = OS_THREAD_INIT;
@@ -86,6 +97,7 @@ static void test_sleeper(void **state)
 	os_thread_name(getpid(), o.tid, name);
 	assert_string_equal(name, "a) R 3 (b");
 	finish(&o);
+	assert_true(goes(&t));
 	assert_int_equal(os_thread_look(&t, &look), -ERR_GONE);
 	assert_int_equal(os_thread_letter(&t), 0);
 	assert_int_equal(os_thread_core(&t), -1);
