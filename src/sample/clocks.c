@@ -196,8 +196,10 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
-		if (is_left_out(track))
+		if (is_left_out(track)) {
+			track->ran = 0;
 			continue;
+		}
 		count_tick(track, runs(s, t, track));
 		if (track->ran >= patience)
 			running++;
@@ -290,8 +292,7 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
-		if (!track->ran || is_left_out(track) ||
-		    clock_track_start(t, track, clock_period(w)))
+		if (!track->ran || clock_track_start(t, track, clock_period(w)))
 			continue;
 		/* It is not to be had: do not ask again for long. */
 		clocks_cancel(t);
@@ -323,7 +324,7 @@ void clocks_judge(struct target *t)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
-		if (track->planned)
+		if (track->planned && !is_left_out(track))
 			clock_track_judge(t, track);
 	}
 }

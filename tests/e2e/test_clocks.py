@@ -110,8 +110,10 @@ def test_threads_that_come_between_clocks(python, start, attach, stacks):
     recording = attach(*stacks, "-d", "1.5s", start(python, "newcomers.py", 30).pid)
     names = [thread["name"] for thread in recording.threads()]
     assert names.count("newcomer") > 3, names
-    info = recording.info()
+    info, profile = recording.info(), recording.report("top")["profile"]
     assert info["lost"] < 0.05 * info["samples"]
+    assert profile["broken"] + profile["unmerged"] < 0.005 * profile["samples"]
+    assert profile["native"] > 0.95 * profile["samples"] or not stacks
 
 
 @SOME

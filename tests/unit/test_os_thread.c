@@ -82,6 +82,7 @@ static void test_sleeper(void **state)
 	struct os_thread t = OS_THREAD_INIT;
 	struct os_thread_look look;
 	struct other o;
+	uint64_t sleeps;
 	char name[32];
 
 	(void)state;
@@ -91,6 +92,8 @@ static void test_sleeper(void **state)
 	assert_int_equal(os_thread_look(&t, &look), 0);
 	assert_in_range(os_thread_core(&t), 0, CPU_SETSIZE - 1);
 	assert_int_equal(os_thread_letter(&t), 'S');
+	assert_true(os_thread_turns(&t) > 0);
+	assert_true(os_thread_sleeps(getpid(), o.tid, &sleeps) && sleeps > 0);
 	assert_true(look.futex);
 	assert_in_range(look.address, (uintptr_t)&o.lock,
 			(uintptr_t)(&o.lock + 1));
@@ -101,6 +104,8 @@ static void test_sleeper(void **state)
 	assert_int_equal(os_thread_look(&t, &look), -ERR_GONE);
 	assert_int_equal(os_thread_letter(&t), 0);
 	assert_int_equal(os_thread_core(&t), -1);
+	assert_int_equal(os_thread_turns(&t), 0);
+	assert_false(os_thread_sleeps(getpid(), o.tid, &sleeps));
 	os_thread_release(&t);
 	assert_int_equal(t.stat_fd, -1);
 }
