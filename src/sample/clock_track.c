@@ -120,7 +120,7 @@ void clock_track_plan(const struct target *t, struct clock_track *track,
 		track->n_rows = track->next = 0;
 	track->planned = true;
 	track->was_seen = track->seen;
-	track->runs = track->full = false;
+	track->runs = track->full = track->judged = false;
 	track->first_node = track->node;
 	track->first_state = track->state;
 	track->last = (struct clock_row){
@@ -202,7 +202,7 @@ static void name_row(struct target *t, const struct clock_track *track,
 		row->node =
 			node_of_stack(&t->table, &python->path, &python->stack,
 				      target_generation(t, python));
-		row->state = python->state | STATE_RIDDEN;
+		row->state = python->state;
 	}
 	row->hole = is_doubtful(t, python);
 }
@@ -225,10 +225,14 @@ static void add_row(struct target *t, struct clock_track *track,
 static bool take_visit(struct target *t, const struct clock_track *track,
 		       const struct visit *visit)
 {
+	struct target_thread *python = track->python;
+
 	if (track->native)
-		return catch_take_visit(t, track->python, track->native, visit);
-	return target_take_visit(t, track->python, visit) == 0 &&
-	       track->python->stack.rooted;
+		return catch_take_visit(t, python, track->native, visit);
+	if (target_take_visit(t, python, visit) < 0 || !python->stack.rooted)
+		return false;
+	python->state |= STATE_RIDDEN;
+	return true;
 }
 
 void clock_track_take(struct target *t, struct clock_track *track)
@@ -375,14 +379,18 @@ static bool is_asleep(const struct clock_track *track)
 	return track->seen && !(track->state & STATE_ON_CPU);
 }
 
-/* One that has not left its CPU cannot have slept. */
+/* One that has not left its CPU cannot have slept. The kernel is not asked in
+ * each window, so a nap may be of one before, and what was known is lost. */
 static void judge_runner(const struct target *t, struct clock_track *track)
 {
-	uint64_t turns = os_thread_turns(&track->python->os);
-	uint64_t sleeps = track->sleeps;
+	uint64_t turns, sleeps = track->sleeps;
 	bool had = track->has_sleeps;
 
+	if (track->judged)
+		return;
+	track->judged = true;
 	track->naps = 0;
+	turns = os_thread_turns(&track->python->os);
 	if (turns && turns == track->turns && !is_asleep(track))
 		return;
 	track->turns = turns;
@@ -398,7 +406,6 @@ void clock_track_judge(struct target *t, struct clock_track *track)
 
 	if (track->runs) {
 		track->runtime = 0;
-		judge_runner(t, track);
 		return;
 	}
 	track->turns = 0;
@@ -428,6 +435,7 @@ static enum clock_found find_python(const struct target *t,
 		return CLOCK_NOBODY;
 	if (!track->runs)
 		return find_sleeper(track, row);
+	judge_runner(t, track);
 	/* One that sleeps at the end has done so since its only nap began, or
 	 * since before the window; before a row it ran. */
 	if (is_asleep(track) && track->naps <= 1 &&

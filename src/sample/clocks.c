@@ -11,8 +11,8 @@
 #define TICKS_MAX   128
 #define TICKS_FIRST 16
 /* Without native stacks; see clocks.h. */
-#define TICKS_READ    16
-#define TICKS_VISITED 8
+#define TICKS_READ    5
+#define TICKS_VISITED 2
 #define PERIOD_MIN    200000u  /* ns: the interrupts cost too much beyond */
 #define PERIOD_MAX    4000000u /* and beyond this the wake-ups cost little */
 #define CLOCKS_MAX    64
@@ -22,7 +22,9 @@
 #define PATIENCE_MAX  16384
 /* Without native stacks nothing is lost tick by tick: do not try often. */
 #define RELUCTANCE 4
-#define LOSS	   128	/* one row of so many may be lost */
+#define LOSS	   128 /* one row of so many may be lost */
+#define CREDIT	   (LOSS + LOSS / 2)
+#define CREDIT_MAX (12 * LOSS)
 #define TRUST	   8	/* windows without loss that make them longer */
 #define FORGET	   2048 /* ticks without loss that make us less patient */
 
@@ -59,6 +61,7 @@ static struct clocks *clocks_of(struct target *t)
 	if (!t->clocks) {
 		t->clocks = xcalloc(1, sizeof(*t->clocks));
 		t->clocks->patience = least_patience(t);
+		t->clocks->credit = CREDIT;
 		t->clocks->ticks = first_ticks(t);
 	}
 	return t->clocks;
@@ -269,7 +272,8 @@ static void be_patient(struct target *t)
 {
 	struct clocks *c = t->clocks;
 
-	c->trusted = c->quiet = c->debt = 0;
+	c->trusted = c->quiet = 0;
+	c->credit = CREDIT;
 	c->ticks = first_ticks(t);
 	c->patience *= t->native ? 2 : RELUCTANCE;
 	if (c->patience > PATIENCE_MAX)
@@ -411,14 +415,17 @@ static bool has_newcomers(struct target *t)
 	return false;
 }
 
-/* Whether too much was lost. Windows may be of few rows: what one lost is made
- * good by those that follow it. */
+/* Whether too much was lost. What all went well with is to one's credit, since
+ * windows may be of few rows, and since a single sleep may cost several: a wait
+ * for the GIL takes five milliseconds. */
 static bool count_loss(struct clocks *c)
 {
-	uint32_t debt = c->debt + c->lost * LOSS;
+	uint32_t credit = c->credit + c->rows, cost = c->lost * LOSS;
 
-	c->debt = debt > c->rows ? debt - c->rows : 0;
-	return c->debt >= LOSS + LOSS / 2;
+	c->credit = cost < credit ? credit - cost : 0;
+	if (c->credit > CREDIT_MAX)
+		c->credit = CREDIT_MAX;
+	return !c->credit;
 }
 
 uint32_t clocks_learn(struct target *t, const struct clock_window *w)

@@ -16,7 +16,7 @@ struct clocks {
 	uint64_t last_read;	 /* how much code had been read, and for how */
 	uint32_t calm;		 /* many ticks or windows that is the same */
 	uint32_t ticks;		 /* of a window, at most */
-	uint32_t debt;		 /* see count_loss() */
+	uint32_t credit;	 /* see count_loss() */
 	bool going;		 /* some clock may be */
 	/* Of the last window. */
 	uint64_t epoch, pass; /* as it began; see codes_pass() */
@@ -62,8 +62,8 @@ struct clock_track {
 	/* Of one that runs. */
 	uint64_t turns;	 /* on a CPU; 0: not known */
 	uint64_t sleeps; /* between them */
-	bool has_sleeps;
-	uint64_t naps; /* of these in the window */
+	bool has_sleeps, judged;
+	uint64_t naps; /* of these since the kernel was asked before */
 };
 
 /* All threads of a target, and those that ended in the window. */
@@ -82,8 +82,8 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 		       uint64_t period);
 /* The clock is stopped: name what it took. */
 void clock_track_take(struct target *t, struct clock_track *track);
-/* Without native stacks, after the tick at the end: ask the kernel what the
- * rows leave open. */
+/* Without native stacks, after the tick at the end: ask the kernel whether one
+ * that was left asleep woke up. */
 void clock_track_judge(struct target *t, struct clock_track *track);
 
 enum clock_found {

@@ -22,7 +22,7 @@
 /* How often to look for children, execs and new Pythons. */
 #define CARE_WAITING  MILLISECOND	  /* for one that may become a Python */
 #define CARE_CHILDREN (10u * MILLISECOND) /* with -s */
-#define CARE_EXECS    (50u * MILLISECOND)
+#define CARE_EXECS    (100u * MILLISECOND)
 #define STEADY_BITS   29 /* 2^29 ns with windows of the same period */
 /* Processes with clocks: each has a program behind every timer of the system.
  */

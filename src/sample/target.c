@@ -11,7 +11,8 @@
 
 #define WHOLE_EVERY	  500000u /* ns between looks at the lists */
 #define FOLLOWS		  2	  /* times the lists are followed in one look */
-#define VISITS_LAST	  3500000u /* ns for which visits do without a look */
+#define VISITS_LAST	  3500000u  /* ns for which visits do without a look */
+#define VISITS_LAST_LONG  15500000u /* those at the end of windows, too */
 #define GIL_SIZE	  256u
 #define COMPARE_BITS	  23 /* 2^23 ns between two comparisons of all code */
 #define WINDOW_GENERATION (UINT64_C(1) << 63)
@@ -736,7 +737,9 @@ static bool was_visited(const struct target_thread *thread)
 
 bool target_visits_suffice(const struct target *t, uint64_t now)
 {
-	if (!t->n_threads || now - t->last_whole >= VISITS_LAST)
+	uint64_t last = t->window ? VISITS_LAST_LONG : VISITS_LAST;
+
+	if (!t->n_threads || now - t->last_whole >= last)
 		return false;
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (!was_visited(t->threads[i]))

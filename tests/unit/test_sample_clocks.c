@@ -32,6 +32,7 @@ static void begin(struct scene *s)
 	s->track.python = &s->thread;
 	s->track.rows = s->rows;
 	s->track.planned = s->track.runs = true;
+	s->track.judged = true; /* `naps` says what the kernel told */
 	s->track.seen = s->track.was_seen = true;
 	s->track.state = s->track.first_state = STATE_ON_CPU;
 	s->track.node = s->track.first_node = BEFORE;
