@@ -8,6 +8,7 @@ import time
 from typing import NamedTuple
 
 
+COUNTS = struct.Struct("@16Q")  # of work, one for each thread; see targets/support.py
 LOOK_EVERY = 0.02  # seconds between looks at a program's memory
 
 
@@ -35,9 +36,9 @@ class Target:
 
     def _count_in(self, path):
         with open(path, "w+b") as f:
-            f.write(b"\0" * 8)
+            f.write(bytes(COUNTS.size))
             f.flush()
-            self.progress = mmap.mmap(f.fileno(), 8, prot=mmap.PROT_READ)
+            self.progress = mmap.mmap(f.fileno(), COUNTS.size, prot=mmap.PROT_READ)
         self.command += ["--progress", self.interpreter.inside(path)]
 
     def __enter__(self):
@@ -61,7 +62,7 @@ class Target:
         os.kill(self.pid, signal.SIGCONT)
 
     def units(self):
-        return struct.unpack("=Q", self.progress[:8])[0]
+        return sum(COUNTS.unpack(self.progress))
 
 
 def exit_code(status):

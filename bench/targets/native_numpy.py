@@ -36,7 +36,8 @@ def main():
     p.add_argument("--threads", type=int, default=2)
     args = p.parse_args()
     work = support.begin(args)
-    others = [threading.Thread(target=labour, args=(work, i + 1)) for i in range(args.threads - 1)]
+    others = [threading.Thread(target=labour, args=(work.of_thread(i), i))
+              for i in range(1, args.threads)]
     for thread in others:
         thread.daemon = True
         thread.start()

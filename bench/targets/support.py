@@ -1,15 +1,17 @@
 """What the programs that are watched share: arguments, and a count of work.
 
 Each target runs for --seconds, in units of work of about a tenth of a
-millisecond. With --progress FILE it counts the units in the first eight bytes
-of that file, which whoever measures a slowdown reads through a mapping: the
-target makes no system call for it. Everything here runs on Python 2.7 too.
+millisecond. With --progress FILE it counts the units in that file, eight bytes
+for each thread that works, which whoever measures a slowdown reads through a
+mapping and adds up: the target makes no system call for it, and no thread
+writes over what another has counted. Everything here runs on Python 2.7 too.
 
 A target that knows which function can call which says so in CALLERS: function
 name to the names of its possible callers, "" for none. A pair of the program's
 functions that is not in there cannot exist.
 """
 import argparse
+import copy
 import mmap
 import struct
 import sys
@@ -17,7 +19,7 @@ import time
 
 clock = getattr(time, "perf_counter", time.time)
 
-COUNT = struct.Struct("=Q")
+COUNT = struct.Struct("@Q")  # native: written at once, not byte by byte
 
 
 class Work(object):
@@ -25,17 +27,25 @@ class Work(object):
 
     def __init__(self, seconds, progress=None):
         self.units = 0
+        self.place = 0
         self.end = clock() + seconds
         self.memory = None
         if progress:
             with open(progress, "r+b") as f:
-                self.memory = mmap.mmap(f.fileno(), COUNT.size)
+                self.memory = mmap.mmap(f.fileno(), 0)
+
+    def of_thread(self, number):
+        """The same work, counted apart."""
+        share = copy.copy(self)
+        share.units = 0
+        share.place = number * COUNT.size
+        return share
 
     def goes_on(self):
         """To be called after each unit."""
         self.units += 1
         if self.memory is not None:
-            COUNT.pack_into(self.memory, 0, self.units)
+            COUNT.pack_into(self.memory, self.place, self.units)
         return clock() < self.end
 
 
