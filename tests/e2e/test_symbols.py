@@ -1,9 +1,13 @@
-"""Native names of a recording that broke off: looked up when it is opened,
-with a bar when that takes long, which Ctrl-C ends."""
+"""Native names of a recording that broke off: looked up when it is opened, by
+network too, with a bar when that takes long, which Ctrl-C ends."""
+import functools
+import http.server
 import os
 import pty
+import re
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -52,6 +56,44 @@ def test_names_of_another_file(program, tmp_path):
     assert told.returncode == 0
     assert "forge" not in told.stdout and "melt" not in told.stdout
     assert "smithy+0x" in told.stdout
+
+
+def build_id(program):
+    notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True)
+    return re.search("Build ID: ([0-9a-f]+)", notes.stdout)[1]
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A folder that a server on this machine gives away, and the server's URL."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield folder, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_names_by_network(program, tmp_path, served):
+    """A stripped file whose debug file only a debuginfod server has."""
+    folder, url = served
+    smithy = tmp_path / "smithy"
+    smithy.write_bytes(program.read_bytes())
+    smithy.chmod(0o755)
+    there = folder / "buildid" / build_id(smithy)
+    there.mkdir(parents=True)
+    recording = make_sites(smithy, 40, tmp_path / "broken.pyro")
+    subprocess.run(["objcopy", "--only-keep-debug", smithy, there / "debuginfo"], check=True)
+    subprocess.run(["strip", smithy], check=True)
+
+    cache = dict(os.environ, DEBUGINFOD_CACHE_PATH=str(tmp_path / "cache"), no_proxy="127.0.0.1")
+    cache.pop("DEBUGINFOD_URLS", None)
+    told = pyrometer("report", "--top", "--all", recording, env=cache)
+    assert "smithy+0x" in told.stdout and "forge" not in told.stdout
+    told = pyrometer("report", "--top", "--all", recording, env=dict(cache, DEBUGINFOD_URLS=url))
+    assert told.returncode == 0
+    assert "forge" in told.stdout and "smithy.c" in told.stdout
 
 
 def read_until(descriptor, text):
