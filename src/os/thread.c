@@ -120,27 +120,31 @@ int os_thread_look(struct os_thread *t, struct os_thread_look *out)
 	return 0;
 }
 
-uint64_t os_thread_runtime(struct os_thread *t)
+/* ns on a CPU, ns of waiting for one, and turns on one. */
+static bool read_schedstat(struct os_thread *t, uint64_t *ran, uint64_t *turns)
 {
-	char text[128];
-
-	return read_text(t->sched_fd, text, sizeof(text))
-		       ? strtoull(text, NULL, 10)
-		       : 0;
-}
-
-/* The third number of the same file. */
-uint64_t os_thread_turns(struct os_thread *t)
-{
-	char text[128], *p = text;
+	char text[128], *end;
 
 	if (!read_text(t->sched_fd, text, sizeof(text)))
-		return 0;
-	for (int i = 0; i < 2 && p; i++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	return p ? strtoull(p, NULL, 10) : 0;
+		return false;
+	*ran = strtoull(text, &end, 10);
+	strtoull(end, &end, 10);
+	*turns = strtoull(end, NULL, 10);
+	return *ran;
+}
+
+uint64_t os_thread_mark(struct os_thread *t)
+{
+	uint64_t ran, turns;
+
+	return read_schedstat(t, &ran, &turns) ? ran + (turns << 40) : 0;
+}
+
+uint64_t os_thread_turns(struct os_thread *t)
+{
+	uint64_t ran, turns;
+
+	return read_schedstat(t, &ran, &turns) ? turns : 0;
 }
 
 bool os_thread_sleeps(pid_t pid, pid_t tid, uint64_t *out)

@@ -36,8 +36,10 @@ int os_thread_look(struct os_thread *t, struct os_thread_look *out);
 char os_thread_letter(struct os_thread *t);
 /* The core it is on or was on last; -1 when it cannot be told. */
 int os_thread_core(struct os_thread *t);
-/* ns the thread has run on a CPU; 0 when it cannot be told. */
-uint64_t os_thread_runtime(struct os_thread *t);
+/* A number that is another one as soon as the thread has come to a CPU, and
+ * again when it has left it; 0 when that cannot be told. Its run time alone
+ * would not do: while it runs, that is counted at the kernel's tick only. */
+uint64_t os_thread_mark(struct os_thread *t);
 /* How often it has come to a CPU; 0 when it cannot be told. */
 uint64_t os_thread_turns(struct os_thread *t);
 /* How often it has left its CPU by itself, to wait for something; false when

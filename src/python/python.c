@@ -663,8 +663,11 @@ int python_open_in(struct python *out, const struct python_host *host,
 				.memory = host->memory,
 				.pthread_tid = LAYOUT_NONE };
 	status = find_in_maps(out, host, err);
-	if (status == 0 && has_started(out))
+	if (status == 0 && has_started(out)) {
 		find_libc(out, host);
+		/* It may have started since its maps were read. */
+		out->knows_libc = out->pthread_tid != LAYOUT_NONE;
+	}
 	return status;
 }
 

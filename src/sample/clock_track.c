@@ -97,9 +97,9 @@ static void plan_counts(const struct target *t, struct clock_track *track,
 	struct target_thread *python = track->python;
 
 	if (!goes_on)
-		track->runtime = track->turns = 0;
-	if (!track->ran && !track->runtime)
-		track->runtime = os_thread_runtime(&python->os);
+		track->mark = track->turns = 0;
+	if (!track->ran && !track->mark)
+		track->mark = os_thread_mark(&python->os);
 	if (!track->ran || track->turns)
 		return;
 	track->has_sleeps =
@@ -402,15 +402,15 @@ static void judge_runner(const struct target *t, struct clock_track *track)
 
 void clock_track_judge(struct target *t, struct clock_track *track)
 {
-	uint64_t runtime = track->runtime;
+	uint64_t mark = track->mark;
 
 	if (track->runs) {
-		track->runtime = 0;
+		track->mark = 0;
 		return;
 	}
 	track->turns = 0;
-	track->runtime = os_thread_runtime(&track->python->os);
-	track->woke = !runtime || track->runtime != runtime;
+	track->mark = os_thread_mark(&track->python->os);
+	track->woke = !mark || track->mark != mark;
 }
 
 static enum clock_found find_sleeper(const struct clock_track *track,

@@ -24,9 +24,11 @@
 #define RELUCTANCE 4
 #define LOSS	   128 /* one row of so many may be lost */
 #define CREDIT	   (LOSS + LOSS / 2)
-#define CREDIT_MAX (12 * LOSS)
-#define TRUST	   8	/* windows without loss that make them longer */
-#define FORGET	   2048 /* ticks without loss that make us less patient */
+/* With them, a tick that is not a window's costs us and the target more than
+ * what a window may lose is worth. */
+#define CREDIT_NATIVE (12 * LOSS)
+#define TRUST	      8	   /* windows without loss that make them longer */
+#define FORGET	      2048 /* ticks without loss that make us less patient */
 
 static_assert(2 * TICKS_MAX <= CLOCK_ROWS_MAX, "a late window has room");
 
@@ -418,13 +420,15 @@ static bool has_newcomers(struct target *t)
 /* Whether too much was lost. What all went well with is to one's credit, since
  * windows may be of few rows, and since a single sleep may cost several: a wait
  * for the GIL takes five milliseconds. */
-static bool count_loss(struct clocks *c)
+static bool count_loss(struct target *t)
 {
+	struct clocks *c = t->clocks;
 	uint32_t credit = c->credit + c->rows, cost = c->lost * LOSS;
+	uint32_t most = t->native ? CREDIT_NATIVE : CREDIT;
 
 	c->credit = cost < credit ? credit - cost : 0;
-	if (c->credit > CREDIT_MAX)
-		c->credit = CREDIT_MAX;
+	if (c->credit > most)
+		c->credit = most;
 	return !c->credit;
 }
 
@@ -435,7 +439,7 @@ uint32_t clocks_learn(struct target *t, const struct clock_window *w)
 
 	if (t->native && was_full(t) && c->ticks > CLOCKS_LEAST)
 		c->ticks /= 2;
-	else if (count_loss(c) || c->epoch != t->table.epoch ||
+	else if (count_loss(t) || c->epoch != t->table.epoch ||
 		 has_newcomers(t))
 		be_patient(t);
 	else

@@ -23,7 +23,7 @@
  * Which of these it is the records of switches say, with native stacks. Without
  * there are none, and none are needed: a clock goes off while its thread runs
  * and each of its rows is written once, so that there are as many of them as
- * there should be; the kernel's counts of run time and of sleeps say the rest.
+ * there should be; the kernel's counts of turns and of sleeps say the rest.
  *
  * How long a window is: each tick that is left to a clock spares us a wake-up,
  * but is an interrupt of a timer, which on virtual machines costs the thread

@@ -57,7 +57,7 @@ struct clock_track {
 	uint64_t left;
 
 	/* Without, of one that sleeps. */
-	uint64_t runtime; /* 0: not known */
+	uint64_t mark; /* see os_thread_mark() */
 	bool woke;
 	/* Of one that runs. */
 	uint64_t turns;	 /* on a CPU; 0: not known */

@@ -21,7 +21,7 @@
  *           is known from /proc.
  *   stop    No perf events at all: the one running thread is stopped for the
  *           length of a read. Its proof is the stop; that of a sleeper is its
- *           run time in /proc.
+ *           run time and its turns in /proc.
  *
  * A sleeper that has not run since it was last read is not read again. The top
  * of the stack is read together with Python's parts in one vectored read, as

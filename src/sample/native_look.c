@@ -109,7 +109,7 @@ static void look_at_ring(struct native *n, struct native_thread *t)
 
 static void look_at_proc(struct native_thread *t)
 {
-	uint64_t head = os_thread_runtime(&t->os);
+	uint64_t head = os_thread_mark(&t->os);
 
 	/* One that has not run yet, or has ended: that proves nothing. */
 	if (!head)
@@ -213,7 +213,7 @@ static bool still_sleeps(struct native_thread *t)
 {
 	struct os_syscall call;
 
-	return os_thread_runtime(&t->os) == t->head &&
+	return os_thread_mark(&t->os) == t->head &&
 	       os_syscall_read(t->os.syscall_fd, &call) &&
 	       call.registers.sp == t->registers.sp &&
 	       call.registers.pc == t->registers.pc;

@@ -300,6 +300,15 @@ static void take_burst(struct recorder *r, struct target *t)
 	}
 }
 
+/* Nothing of it can be read: it may have become another program. */
+static bool seems_changed(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i]->good)
+			return false;
+	return true;
+}
+
 static void take_targets(struct recorder *r, uint64_t now)
 {
 	/* A tick is one of all targets. */
@@ -310,6 +319,8 @@ static void take_targets(struct recorder *r, uint64_t now)
 		t->status = sampler_take(&r->sampler, t, now);
 		if (t->status == 0)
 			scribe_see(&r->scribe, t, now);
+		if (seems_changed(t))
+			r->last_care = 0; /* do not wait for its turn */
 	}
 }
 
@@ -482,13 +493,12 @@ static bool take_window(struct recorder *r)
 
 /* ---- time ---- */
 
-/* Ticks are spread by up to an eighth of the period, so that a program that
- * repeats itself at the same rate is not always met at the same place. */
+/* Each tick is somewhere in its period, so that a program that repeats itself
+ * at the same rate, or ten times slower, is not always met at the same places.
+ */
 static uint64_t jitter(const struct recorder *r)
 {
-	uint64_t range = r->options.period / 8;
-
-	return range ? map_hash(r->tick, 0) % range : 0;
+	return map_hash(r->tick, 0) % r->options.period;
 }
 
 static void sleep_until_tick(struct recorder *r)

@@ -59,7 +59,7 @@ void rider_begin(struct rider *r, const struct target *target,
 		 struct target_thread *thread)
 {
 	if (!target_core_address(target, thread))
-		r->runtime = os_thread_runtime(&thread->os);
+		r->mark = os_thread_mark(&thread->os);
 	r->switches = sched_switches();
 }
 
@@ -84,8 +84,8 @@ bool rider_held(struct rider *r, const struct target *target,
 		same = know_core(target, thread, address) &&
 		       target_thread_core(thread) == r->core;
 	else
-		same = r->runtime &&
-		       os_thread_runtime(&thread->os) == r->runtime;
+		same = r->mark && os_thread_core(&thread->os) == r->core &&
+		       os_thread_mark(&thread->os) == r->mark;
 	return same && sched_core() == r->core &&
 	       sched_switches() == r->switches;
 }

@@ -11,8 +11,8 @@
  * beginning and the end, and at the end the thread still names that core as the
  * one it runs on or ran last. The kernel writes that name into the thread's
  * rseq area before the thread runs a single instruction on another core. Where
- * the C library has no rseq area, the thread's run time in /proc must not have
- * advanced.
+ * the C library has no rseq area, /proc must name that core, and the thread
+ * must not have come to a CPU meanwhile.
  *
  * It costs the target the time we hold its core, and a wake-up on that core, so
  * it is used for threads that need it: a moving average of how often the stack
@@ -46,7 +46,7 @@ struct rider {
 	bool confined; /* to one core: there is no other to look from */
 	int core;      /* that we are pinned to; -1: none */
 	/* Of the ride that is going on. */
-	uint64_t switches, runtime;
+	uint64_t switches, mark;
 };
 
 void rider_init(struct rider *r, enum ride_mode mode, uint64_t period);

@@ -13,6 +13,7 @@
 #define FOLLOWS		  2	  /* times the lists are followed in one look */
 #define VISITS_LAST	  3500000u  /* ns for which visits do without a look */
 #define VISITS_LAST_LONG  15500000u /* those at the end of windows, too */
+#define ASKED_FOR_TURNS	  8
 #define GIL_SIZE	  256u
 #define COMPARE_BITS	  23 /* 2^23 ns between two comparisons of all code */
 #define WINDOW_GENERATION (UINT64_C(1) << 63)
@@ -520,14 +521,59 @@ static bool slept(const struct target *t)
 	return t->n_threads;
 }
 
+/* Whether no thread has a GIL, as far as can be told. */
+static bool is_gil_free(const struct target *t)
+{
+	const struct layout *l = &t->python.layout;
+	uint64_t holder;
+	uint32_t locked;
+
+	if (t->python.current)
+		return !memory_read_u64(t->memory, t->python.current,
+					&holder) &&
+		       !holder;
+	if (l->free_threaded || l->gil_style != GIL_INTERPRETER)
+		return false;
+	for (uint32_t i = 0; i < t->n_interpreters; i++)
+		if (!t->interpreters[i].gil ||
+		    memory_read_u32(t->memory,
+				    t->interpreters[i].gil + l->gil.locked,
+				    &locked) ||
+		    locked == 1)
+			return false;
+	return true;
+}
+
+/* A number that has changed if one of the threads has come to a CPU since; 0
+ * when that cannot be told. Of many it is not asked: who runs without the GIL
+ * does not change what Python does. */
+static uint64_t turns_so_far(struct target *t)
+{
+	uint64_t sum = 0;
+
+	if (t->n_threads > ASKED_FOR_TURNS)
+		return is_gil_free(t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		uint64_t turns = os_thread_turns(&t->threads[i]->os);
+
+		if (!turns)
+			return 0;
+		sum += turns;
+	}
+	return sum;
+}
+
+/* The CPU time of a process tells of all its threads, but of those that run
+ * only what was counted at the kernel's last tick, some milliseconds ago. */
 bool target_rested(struct target *t, uint64_t now)
 {
-	uint64_t before = t->cpu;
+	uint64_t cpu = t->cpu, turns = t->turns;
 
 	if (!whole_is_due(t, now))
 		return false;
 	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
-	if (!before || t->cpu != before)
+	t->turns = t->cpu ? turns_so_far(t) : 0;
+	if (!cpu || t->cpu != cpu || !turns || t->turns != turns)
 		return false;
 	t->last_os = now; /* what the kernel said still holds, too */
 	return true;

@@ -122,8 +122,9 @@ struct target {
 
 	/* What the kernel said last. */
 	uint64_t last_os, last_cpu;
-	uint64_t cpu; /* CPU time used before the last whole look, if the look
-		       * before that met everybody asleep; else 0 */
+	uint64_t cpu;	/* CPU time used before the last whole look, if the look
+			 * before that met everybody asleep; else 0 */
+	uint64_t turns; /* see turns_so_far(), at the same moment */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
 	bool few_files;	  /* too few to ask about all threads */

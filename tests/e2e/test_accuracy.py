@@ -2,6 +2,7 @@
 a call that the program does not make."""
 import importlib
 import sys
+import time
 
 import pytest
 
@@ -10,6 +11,7 @@ from watch import VISITS
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "targets")]
 from harness import stacks  # noqa: E402
+from harness.process import cpu_time  # noqa: E402
 
 FEW = pytest.mark.versions("2.7", "3.8", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.15")
 EVERY_VERSION = pytest.mark.versions(*dict.fromkeys(one.version for one in INTERPRETERS))
@@ -41,6 +43,22 @@ def outside(recording):
         if not low <= share <= high:
             wrong[name] = (share, low, high)
     return wrong
+
+
+@FEW
+@pytest.mark.parametrize("ride", ["auto", "never"])
+def test_share_of_sleep(python, start, attach, ride):
+    """One that has just woken up is at work, though the kernel has not counted
+    the time yet."""
+    program = start(python, "rests.py", 0.005, 0.005)
+    for _ in range(TRIES):
+        cpu, began = cpu_time(program.pid), time.monotonic()
+        recording = attach("-d", "1.5s", "--ride", ride, program.pid)
+        busy = (cpu_time(program.pid) - cpu) / (time.monotonic() - began)
+        computes = recording.shares()["computes"]["share"]
+        if abs(computes - busy) < NEAR:
+            return
+    pytest.fail(f"{computes:.3f} of the samples are at work, {busy:.3f} of the time was")
 
 
 @EVERY_VERSION

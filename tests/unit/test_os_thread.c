@@ -141,10 +141,10 @@ static void test_spinner(void **state)
 	assert_true(comes_to(&t, 'R'));
 	assert_int_equal(os_thread_look(&t, &look), 0);
 	assert_false(look.futex);
-	before = os_thread_runtime(&t);
+	before = os_thread_mark(&t);
 	for (int i = 0; i < PATIENCE && t.sched_fd >= 0; i++) {
 		usleep(1000);
-		after = os_thread_runtime(&t);
+		after = os_thread_mark(&t);
 		if (after > before)
 			break;
 	}
@@ -162,7 +162,7 @@ static void test_nobody(void **state)
 	(void)state;
 	assert_int_equal(os_thread_open(&t, getpid(), 1 << 30), -ERR_GONE);
 	assert_int_equal(os_thread_look(&t, &look), -ERR_GONE);
-	assert_int_equal(os_thread_runtime(&t), 0);
+	assert_int_equal(os_thread_mark(&t), 0);
 	os_thread_name(getpid(), 1 << 30, name);
 	assert_string_equal(name, "");
 	os_thread_release(&t);
