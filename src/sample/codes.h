@@ -4,7 +4,8 @@
  * on the interpreter counts freed code objects, and only when the count moves
  * are known ones compared again. Before, a code object is compared (some words,
  * in one vectored read for all frames of a stack that are new since the last
- * sample) each time a thread comes to run it, and all of them now and then. */
+ * sample) each time a thread comes to run it, and all of them now and then, or
+ * each time while the program makes code (see target_generation()). */
 #ifndef PYROMETER_SAMPLE_CODES_H
 #define PYROMETER_SAMPLE_CODES_H
 

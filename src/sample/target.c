@@ -13,9 +13,10 @@
 #define FOLLOWS		  2	  /* times the lists are followed in one look */
 #define VISITS_LAST	  3500000u  /* ns for which visits do without a look */
 #define VISITS_LAST_LONG  15500000u /* those at the end of windows, too */
-#define ASKED_FOR_TURNS	  8
 #define GIL_SIZE	  256u
-#define COMPARE_BITS	  23 /* 2^23 ns between two comparisons of all code */
+#define COMPARE_BITS	  23  /* 2^23 ns between two comparisons of all code */
+#define CALM		  256 /* stacks without code that was not known */
+#define EACH_GENERATION	  (NODE_NOT_COUNTED | UINT64_C(1) << 61)
 #define WINDOW_GENERATION (UINT64_C(1) << 63)
 
 void target_new_over(struct target **out, struct memory *memory,
@@ -205,11 +206,24 @@ static void thread_identify(struct target *t, struct target_thread *thread)
 		take_tid(t, thread, t->pid);
 }
 
-uint64_t target_generation(const struct target *t,
-			   const struct target_thread *thread)
+/* A program that makes code, as any does that imports, is about to free some,
+ * too. */
+static bool makes_code(struct target *t)
+{
+	uint64_t read = codes_read(t->codes);
+
+	if (t->codes_read != read)
+		t->codes_calm = 0;
+	t->codes_read = read;
+	return t->codes_calm++ < CALM;
+}
+
+uint64_t target_generation(struct target *t, const struct target_thread *thread)
 {
 	uint64_t counted = t->interpreters[thread->interpreter].code_generation;
 
+	if (!t->window && makes_code(t))
+		return EACH_GENERATION | ++t->compared;
 	if (counted)
 		return counted;
 	if (t->window)
@@ -500,83 +514,9 @@ static void learn(struct target *t)
 		python_learn_gil(&t->python);
 }
 
-static bool is_doubtful(const struct target_thread *thread)
-{
-	return !thread->good ||
-	       thread->state & (STATE_TORN | STATE_UNPROVEN | STATE_UNREADABLE);
-}
-
-static bool whole_is_due(const struct target *t, uint64_t now)
+bool target_whole_is_due(const struct target *t, uint64_t now)
 {
 	return now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
-}
-
-/* Whether the last look was good, and met every thread asleep. */
-static bool slept(const struct target *t)
-{
-	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (is_doubtful(t->threads[i]) ||
-		    t->threads[i]->state & STATE_ON_CPU)
-			return false;
-	return t->n_threads;
-}
-
-/* Whether no thread has a GIL, as far as can be told. */
-static bool is_gil_free(const struct target *t)
-{
-	const struct layout *l = &t->python.layout;
-	uint64_t holder;
-	uint32_t locked;
-
-	if (t->python.current)
-		return !memory_read_u64(t->memory, t->python.current,
-					&holder) &&
-		       !holder;
-	if (l->free_threaded || l->gil_style != GIL_INTERPRETER)
-		return false;
-	for (uint32_t i = 0; i < t->n_interpreters; i++)
-		if (!t->interpreters[i].gil ||
-		    memory_read_u32(t->memory,
-				    t->interpreters[i].gil + l->gil.locked,
-				    &locked) ||
-		    locked == 1)
-			return false;
-	return true;
-}
-
-/* A number that has changed if one of the threads has come to a CPU since; 0
- * when that cannot be told. Of many it is not asked: who runs without the GIL
- * does not change what Python does. */
-static uint64_t turns_so_far(struct target *t)
-{
-	uint64_t sum = 0;
-
-	if (t->n_threads > ASKED_FOR_TURNS)
-		return is_gil_free(t);
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		uint64_t turns = os_thread_turns(&t->threads[i]->os);
-
-		if (!turns)
-			return 0;
-		sum += turns;
-	}
-	return sum;
-}
-
-/* The CPU time of a process tells of all its threads, but of those that run
- * only what was counted at the kernel's last tick, some milliseconds ago. */
-bool target_rested(struct target *t, uint64_t now)
-{
-	uint64_t cpu = t->cpu, turns = t->turns;
-
-	if (!whole_is_due(t, now))
-		return false;
-	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
-	t->turns = t->cpu ? turns_so_far(t) : 0;
-	if (!cpu || t->cpu != cpu || !turns || t->turns != turns)
-		return false;
-	t->last_os = now; /* what the kernel said still holds, too */
-	return true;
 }
 
 int target_look(struct target *t, uint64_t now)
@@ -584,7 +524,7 @@ int target_look(struct target *t, uint64_t now)
 	int status;
 
 	target_bury(t);
-	t->whole = whole_is_due(t, now);
+	t->whole = target_whole_is_due(t, now);
 	if (t->whole)
 		t->last_whole = now;
 	for (int follows = 0;; follows++) {

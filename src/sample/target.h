@@ -90,6 +90,8 @@ struct target {
 	struct writer *writer; /* NULL: nothing is recorded (dump) */
 	struct native *native; /* NULL: no native stacks */
 	struct codes *codes;
+	uint64_t codes_read, codes_calm; /* see target_generation() */
+	uint64_t compared;
 	struct node_table table;
 	uint32_t record; /* id in the recording */
 	int status;	 /* of the last look: 0, or why not */
@@ -124,7 +126,7 @@ struct target {
 	uint64_t last_os, last_cpu;
 	uint64_t cpu;	/* CPU time used before the last whole look, if the look
 			 * before that met everybody asleep; else 0 */
-	uint64_t turns; /* see turns_so_far(), at the same moment */
+	uint64_t turns; /* see waiting.c, at the same moment */
 	uint32_t next_idle;
 	bool shared_pids; /* the target sees the same pids as we do */
 	bool few_files;	  /* too few to ask about all threads */
@@ -155,6 +157,8 @@ void target_record(struct target *t, struct writer *writer, uint32_t parent,
  * only of processes in which nobody seems to run: asking costs as much as a
  * look saves. */
 bool target_rested(struct target *t, uint64_t now);
+/* Whether the lists are to be looked at, too. */
+bool target_whole_is_due(const struct target *t, uint64_t now);
 
 /* Take a look: afterwards each thread's stack, state and `good` are as of now.
  * Stacks are not proven yet. -ERR_GONE when the process has ended. */
@@ -198,10 +202,10 @@ void target_bury(struct target *t);
 
 /* The count of freed code objects that nodes want (nodes.h). Where the
  * interpreter keeps none, a frame may go on with another function at the same
- * place that is called from the same place, and look as it did: now and then
- * all are compared, and in a window, whose stacks are all looked up at its end,
- * each once. */
-uint64_t target_generation(const struct target *t,
+ * place that is called from the same place, and look as it did: while the
+ * program makes code all are compared each time, else now and then, and in a
+ * window, whose stacks are all looked up at its end, each once. */
+uint64_t target_generation(struct target *t,
 			   const struct target_thread *thread);
 
 /* Whether, by the last look, the thread may have run since. */

@@ -14,10 +14,11 @@
 #include "base/clock.h"
 #include "os/process.h"
 
-#define OS_EVERY    500000u /* ns */
-#define ASK_ALL	    8	    /* with up to so many threads, ask them all */
-#define ASK_IN_TURN 2
-#define BELIEVE	    8 /* looks at which going on is taken for running */
+#define OS_EVERY	500000u /* ns */
+#define ASK_ALL		8	/* with up to so many threads, ask them all */
+#define ASK_IN_TURN	2
+#define BELIEVE		8 /* looks at which going on is taken for running */
+#define ASKED_FOR_TURNS 8 /* threads, at most */
 
 void target_ask(struct target *t, struct target_thread *thread)
 {
@@ -92,4 +93,80 @@ void target_look_os(struct target *t, uint64_t now)
 		ask_in_turn(t, t->n_threads);
 	else
 		ask_in_turn(t, ASK_IN_TURN);
+}
+
+/* ---- whether anything has happened at all ---- */
+
+static bool is_doubtful(const struct target_thread *thread)
+{
+	return !thread->good ||
+	       thread->state & (STATE_TORN | STATE_UNPROVEN | STATE_UNREADABLE);
+}
+
+/* Whether the last look was good, and met every thread asleep. */
+static bool slept(const struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (is_doubtful(t->threads[i]) ||
+		    t->threads[i]->state & STATE_ON_CPU)
+			return false;
+	return t->n_threads;
+}
+
+/* Whether no thread has a GIL, as far as can be told. */
+static bool is_gil_free(const struct target *t)
+{
+	const struct layout *l = &t->python.layout;
+	uint64_t holder;
+	uint32_t locked;
+
+	if (t->python.current)
+		return !memory_read_u64(t->memory, t->python.current,
+					&holder) &&
+		       !holder;
+	if (l->free_threaded || l->gil_style != GIL_INTERPRETER)
+		return false;
+	for (uint32_t i = 0; i < t->n_interpreters; i++)
+		if (!t->interpreters[i].gil ||
+		    memory_read_u32(t->memory,
+				    t->interpreters[i].gil + l->gil.locked,
+				    &locked) ||
+		    locked == 1)
+			return false;
+	return true;
+}
+
+/* A number that has changed if one of the threads has come to a CPU since; 0
+ * when that cannot be told. Of many it is not asked: who runs without the GIL
+ * does not change what Python does. */
+static uint64_t turns_so_far(struct target *t)
+{
+	uint64_t sum = 0;
+
+	if (t->n_threads > ASKED_FOR_TURNS)
+		return is_gil_free(t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		uint64_t turns = os_thread_turns(&t->threads[i]->os);
+
+		if (!turns)
+			return 0;
+		sum += turns;
+	}
+	return sum;
+}
+
+/* The CPU time of a process tells of all its threads, but of those that run
+ * only what was counted at the kernel's last tick, some milliseconds ago. */
+bool target_rested(struct target *t, uint64_t now)
+{
+	uint64_t cpu = t->cpu, turns = t->turns;
+
+	if (!target_whole_is_due(t, now))
+		return false;
+	t->cpu = slept(t) ? process_cpu_time(t->pid) : 0;
+	t->turns = t->cpu ? turns_so_far(t) : 0;
+	if (!cpu || t->cpu != cpu || !turns || t->turns != turns)
+		return false;
+	t->last_os = now; /* what the kernel said still holds, too */
+	return true;
 }

@@ -319,6 +319,17 @@ def test_code_whose_address_is_used_again(python, record):
             assert names[-2] == caller, (names, count)
 
 
+def test_modules_in_each_others_place(python, record):
+    """A frame at the same place, of another module: its names belong together.
+    A code object that is gone before it was read may have its successor's."""
+    right = wrong = 0
+    for stack, count in record(python, "modules.py", 1.5).stacks().items():
+        modules = set(re.findall(r"\b(?:f|g|made)_(\d+)", " ".join(map(str, stack))))
+        right += count if len(modules) == 1 else 0
+        wrong += count if len(modules) > 1 else 0
+    assert right > 200 and wrong < 0.15 * right, (right, wrong)
+
+
 @pytest.mark.versions("3.12", "3.13", "3.13t", "3.14", "3.15")
 def test_subinterpreters(python, start, attach):
     recording = attach("-d", "0.6s", start(python, "interpreters.py").pid)
