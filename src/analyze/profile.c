@@ -279,16 +279,29 @@ uint64_t profile_recorded_until(const struct reader *reader)
 	return last > end ? last : end;
 }
 
+/* When the first tick was taken: before, there may have been no Python yet. */
+static uint64_t first_tick(const struct profile *p)
+{
+	uint64_t first = 0, last;
+
+	if (reader_blocks(p->reader))
+		reader_block_times(p->reader, 0, &first, &last);
+	return first;
+}
+
 /* A tick stands for the time between ticks as it came out, not as it was asked
  * for: what was missed is spread over what was seen. Of a recording that broke
  * off the recorder's last count is older than its last samples. */
 static double seconds_per_tick(const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
+	uint64_t first = first_tick(p), before = info->period / 2;
+	uint64_t unwatched = first > before ? first - before : 0;
 
-	if (info->ticks && info->duration && (info->complete || !info->period))
-		return (double)info->duration / (double)info->ticks /
-		       NS_PER_SECOND;
+	if (info->ticks && info->duration > unwatched &&
+	    (info->complete || !info->period))
+		return (double)(info->duration - unwatched) /
+		       (double)info->ticks / NS_PER_SECOND;
 	return (double)info->period / NS_PER_SECOND;
 }
 

@@ -340,12 +340,22 @@ static void write_targets(struct recorder *r)
 	}
 }
 
+/* A tick that found nobody left is none. */
+static void write_tick(struct recorder *r, uint64_t now)
+{
+	bool taken = false;
+
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		taken |= r->targets[i]->status == 0;
+	writer_tick(r->writer, now);
+	r->info.ticks += taken;
+	write_targets(r);
+}
+
 static void take_tick(struct recorder *r, uint64_t now)
 {
 	take_targets(r, now);
-	writer_tick(r->writer, now);
-	r->info.ticks++;
-	write_targets(r);
+	write_tick(r, now);
 }
 
 /* ---- windows, in which threads are left to their clocks ---- */
@@ -483,9 +493,7 @@ static bool take_window(struct recorder *r)
 	r->sampler.woke = closed;
 	take_targets(r, now);
 	write_window(r, &w);
-	writer_tick(r->writer, now);
-	r->info.ticks++;
-	write_targets(r);
+	write_tick(r, now);
 	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	plan_window(r);
 	return true;
@@ -498,7 +506,9 @@ static bool take_window(struct recorder *r)
  */
 static uint64_t jitter(const struct recorder *r)
 {
-	return map_hash(r->tick, 0) % r->options.period;
+	uint64_t period = r->options.period;
+
+	return period ? map_hash(r->tick, 0) % period : 0;
 }
 
 static void sleep_until_tick(struct recorder *r)
@@ -530,7 +540,7 @@ static bool rested(const struct recorder *r)
 {
 	uint64_t until = clock_now() + care_every(r);
 
-	if (until >= r->next)
+	if (until >= r->next + jitter(r))
 		return false;
 	clock_sleep_until(until);
 	return true;

@@ -204,22 +204,24 @@ void view_nothing(struct buffer *out, const struct view_request *r)
 	view_end(&line);
 }
 
+/* `things`: what there are several of, "" for samples. */
 static void add_problem(struct view_facts *facts, uint64_t n, uint64_t of,
-			const char *what)
+			const char *things, const char *what)
 {
+	int length = (int)strlen(things) - (n == 1 && *things);
 	double share = of ? (double)n / (double)of : 0;
 
 	if (n)
 		view_fact(facts, share > 0.01 ? INK_ALERT : INK_DIM,
-			  "%s %s (%.2g%%)", view_count(n).text, what,
-			  100 * share);
+			  "%s %.*s%s%s (%.2g%%)", view_count(n).text, length,
+			  things, *things ? " " : "", what, 100 * share);
 }
 
 static void add_native_problems(struct view_facts *facts,
 				const struct profile *p)
 {
-	add_problem(facts, p->broken, p->native, "native stacks broken");
-	add_problem(facts, p->unmerged, p->native, "native stacks unmerged");
+	add_problem(facts, p->broken, p->native, "native stacks", "broken");
+	add_problem(facts, p->unmerged, p->native, "native stacks", "unmerged");
 	if (!p->broken && !p->unmerged)
 		view_fact(facts, INK_DIM, "no native stack broken or unmerged");
 }
@@ -228,12 +230,12 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
 
-	add_problem(facts, info->missed, info->ticks + info->missed,
-		    "ticks missed");
-	add_problem(facts, info->lost, info->samples + info->lost, "lost");
-	add_problem(facts, p->torn, p->samples, "torn");
-	add_problem(facts, p->unreadable, p->samples, "partly unreadable");
-	add_problem(facts, p->unproven, p->samples, "unproven");
+	add_problem(facts, info->missed, info->ticks + info->missed, "ticks",
+		    "missed");
+	add_problem(facts, info->lost, info->samples + info->lost, "", "lost");
+	add_problem(facts, p->torn, p->samples, "", "torn");
+	add_problem(facts, p->unreadable, p->samples, "", "partly unreadable");
+	add_problem(facts, p->unproven, p->samples, "", "unproven");
 	if (p->native)
 		add_native_problems(facts, p);
 	if (!info->missed && !info->lost && !p->torn && !p->unreadable &&

@@ -111,7 +111,8 @@ static void add_other_threads(struct buffer *out, struct tree_data *d,
 	for (uint32_t i = 1; i < shown; i++)
 		tree_group_line(out, style, d, &d->groups.groups[i], true);
 	if (shown < d->n_open)
-		buffer_printf(out, "%u more threads\n", d->n_open - shown);
+		buffer_printf(out, "%u more thread%s\n", d->n_open - shown,
+			      d->n_open - shown > 1 ? "s" : "");
 	tree_idle_line(out, style, d);
 }
 

@@ -137,8 +137,9 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 		done[process] = true;
 	}
 	if (shown < t->n_rows)
-		buffer_printf(out, "%u more threads (--all)\n",
-			      t->n_rows - shown);
+		buffer_printf(out, "%u more thread%s (--all)\n",
+			      t->n_rows - shown,
+			      t->n_rows - shown > 1 ? "s" : "");
 	buffer_add_byte(out, '\n');
 	view_footing(out, r->profile, r->style, &certainty);
 	free(done);

@@ -407,8 +407,9 @@ static void add_trees(struct buffer *out, const struct view_request *r,
 		add_tree(out, r, d, &d->groups.groups[i]);
 	}
 	if (shown < d->n_open)
-		buffer_printf(out, "%u more threads have less time (--all)\n",
-			      d->n_open - shown);
+		buffer_printf(out, "%u more thread%s with less time (--all)\n",
+			      d->n_open - shown,
+			      d->n_open - shown > 1 ? "s" : "");
 	tree_idle_line(out, r->style, d);
 	view_footing(out, d->profile, r->style, &certainty);
 }
