@@ -32,7 +32,8 @@
  * us for a timer, 7 us for a visit, 3 us for the program in either, and of our
  * own time 45 to 50 us for a tick that we take, 2 us for one of a clock. So
  * without native stacks a window is short, of 5 ticks, or of 2 if the tick at
- * its end is a visit: both sides then stay below a hundredth of a core or two.
+ * its end is a visit: the target then loses about a hundredth of a core, and we
+ * use one or two.
  * With them, when a tick costs us most, it may be of 128. It is short at first,
  * and becomes longer as all goes well: what it does not know is lost, and the
  * names of code that was not met before are read at its end, if the process is

@@ -152,7 +152,7 @@ void target_free(struct target *t);
 void target_record(struct target *t, struct writer *writer, uint32_t parent,
 		   uint64_t now_since_start);
 
-/* Whether the process has used no CPU time since before the last look, so that
+/* Whether no thread of it has been on a CPU since before the last look, so that
  * all is still as that look found it and another would find the same. Known
  * only of processes in which nobody seems to run: asking costs as much as a
  * look saves. */

@@ -8,7 +8,10 @@
  * a few sleepers are asked in turn each time, so that nothing stays wrong.
  *
  * A thread waits for the GIL when the futex it sleeps on lies inside the GIL's
- * own structure: this holds for every version. */
+ * own structure: this holds for every version.
+ *
+ * A process in which all sleep is not even read, until something says that one
+ * of them has run. */
 #include "sample/target.h"
 
 #include "base/clock.h"
