@@ -321,6 +321,13 @@ bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 	return true;
 }
 
+size_t visit_clocks_position(const struct visit_clocks *c, int clock)
+{
+	const volatile struct visit_area *area = area_of(c, clock);
+
+	return area->position;
+}
+
 uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock)
 {
 	return c->clocks[clock].stands ? area_of(c, clock)->lost : 1;

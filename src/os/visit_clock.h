@@ -58,6 +58,8 @@ void visit_clocks_rest(struct visit_clocks *c, int clock);
  * there is no more. */
 bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 		       struct visit *out, enum visit_result *result);
+/* What it took ends there, by now: more than before if it has gone off. */
+size_t visit_clocks_position(const struct visit_clocks *c, int clock);
 /* How many there was no room for, and whether there would have been room for
  * twice as many as were taken. */
 uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock);

@@ -174,7 +174,8 @@ static bool visit_pair(struct sampler *s, struct target *t,
 		status = target_visit_native(t, p->python, n);
 		if (status == 0 && !is_between(p)) {
 			walk_pair(t, p);
-			s->counts.visited += p->python != NULL;
+			if (p->python)
+				p->python->visited = true;
 			return true;
 		}
 		if (status == -ERR_LIMIT || status == -ERR_PERMISSION)

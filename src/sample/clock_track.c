@@ -121,12 +121,15 @@ void clock_track_plan(const struct target *t, struct clock_track *track,
 	track->planned = true;
 	track->was_seen = track->seen;
 	track->runs = track->full = track->judged = false;
+	track->n_glances = 0;
+	track->position = 0;
 	track->first_node = track->node;
 	track->first_state = track->state;
 	track->last = (struct clock_row){
 		.node = track->node,
 		.state = track->state,
 		.hole = !track->seen || !(track->state & STATE_ON_CPU),
+		.taken = true,
 	};
 	if (native) {
 		track->head = native->head;
@@ -222,6 +225,16 @@ static void add_row(struct target *t, struct clock_track *track,
 		name_row(t, track, row);
 }
 
+/* The glances up to some time, from the i-th on; the first that is later. */
+static uint32_t add_glances(struct clock_track *track, uint32_t i,
+			    uint64_t until)
+{
+	for (; i < track->n_glances && track->glances[i].time < until; i++)
+		if (track->n_rows < CLOCK_ROWS_MAX)
+			track->rows[track->n_rows++] = track->glances[i];
+	return i;
+}
+
 static bool take_visit(struct target *t, const struct clock_track *track,
 		       const struct visit *visit)
 {
@@ -239,13 +252,40 @@ void clock_track_take(struct target *t, struct clock_track *track)
 {
 	enum visit_result result;
 	struct visit visit = { 0 };
+	uint32_t glance = 0;
 	size_t at = 0;
 
 	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
-				 &result))
+				 &result)) {
+		glance = add_glances(track, glance, visit.time);
 		add_row(t, track, &visit,
 			result == VISIT_TAKEN && take_visit(t, track, &visit));
+	}
+	add_glances(track, glance, UINT64_MAX);
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
+}
+
+void clock_track_peek(struct clock_track *track)
+{
+	size_t position;
+
+	if (!track->runs || !track->python)
+		return;
+	position = visit_clocks_position(track->visits, track->clock);
+	track->python->ticked = position != track->position;
+	track->position = position;
+}
+
+void clock_track_glanced(struct clock_track *track, uint64_t now)
+{
+	if (track->runs && track->n_glances < CLOCK_GLANCES_MAX)
+		track->glances[track->n_glances++] =
+			(struct clock_row){ .time = now,
+					    .node = track->node,
+					    .state = track->state,
+					    .hole = !track->seen,
+					    .taken = true,
+					    .visited = track->python->visited };
 }
 
 /* ---- what is known of a tick ---- */

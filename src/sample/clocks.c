@@ -11,15 +11,16 @@
 #define TICKS_MAX   128
 #define TICKS_FIRST 16
 /* Without native stacks; see clocks.h. */
-#define TICKS_READ    5
-#define TICKS_VISITED 2
-#define PERIOD_MIN    200000u  /* ns: the interrupts cost too much beyond */
-#define PERIOD_MAX    4000000u /* and beyond this the wake-ups cost little */
-#define CLOCKS_MAX    64
-#define FRAMES_MAX    (VISIT_ITEMS_MAX * 3 / 4)
-#define SLEEPERS_MAX  8	 /* that are asked about one by one */
-#define PATIENCE      16 /* ticks for which a thread must have been running */
-#define PATIENCE_MAX  16384
+#define TICKS_PYTHON   31
+#define GLANCE_READ    4
+#define GLANCE_VISITED 2
+#define PERIOD_MIN     200000u	/* ns: the interrupts cost too much beyond */
+#define PERIOD_MAX     4000000u /* and beyond this the wake-ups cost little */
+#define CLOCKS_MAX     64
+#define FRAMES_MAX     (VISIT_ITEMS_MAX * 3 / 4)
+#define SLEEPERS_MAX   8  /* that are asked about one by one */
+#define PATIENCE       16 /* ticks for which a thread must have been running */
+#define PATIENCE_MAX   16384
 /* Without native stacks nothing is lost tick by tick: do not try often. */
 #define RELUCTANCE 4
 #define LOSS	   128 /* one row of so many may be lost */
@@ -122,10 +123,17 @@ uint32_t clocks_ticks(const struct target *t, uint64_t period)
 	uint32_t most = TICKS_MAX;
 
 	if (!t->native)
-		most = has_visited(t) ? TICKS_VISITED : TICKS_READ;
+		most = TICKS_PYTHON;
 	if (n > most)
 		n = most;
 	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
+}
+
+uint32_t clocks_glance(const struct target *t)
+{
+	if (t->native)
+		return 0;
+	return has_visited(t) ? GLANCE_VISITED : GLANCE_READ;
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -284,10 +292,13 @@ static void be_patient(struct target *t)
 		clock_track_at(t, i)->ran = 0;
 }
 
-/* The tick at the window's end is taken by us. */
+/* The tick at the window's end, and those of glances, are taken by us. */
 static uint64_t clock_period(const struct clock_window *w)
 {
-	return w->period * (w->ticks + 1) / w->ticks;
+	uint32_t all = w->ticks + 1;
+	uint32_t ours = 1 + (w->glance ? w->ticks / w->glance : 0);
+
+	return w->period * all / (all - ours);
 }
 
 bool clocks_start(struct target *t, const struct clock_window *w)
@@ -308,8 +319,42 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	}
 	t->clocks->epoch = t->table.epoch;
 	t->clocks->pass = codes_pass(t->codes);
+	t->clocks->read_before = codes_read(t->codes);
 	t->window = ++t->windows;
 	return true;
+}
+
+void clocks_peek(struct target *t)
+{
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_peek(clock_track_at(t, i));
+}
+
+/* A thread that goes on as it did when the window began. */
+static bool goes_on(const struct clock_track *track)
+{
+	if (is_left_out(track))
+		return true;
+	if (!track->planned || !track->seen)
+		return false;
+	return track->runs == !!(track->state & STATE_ON_CPU);
+}
+
+bool clocks_go_on(struct target *t)
+{
+	if (t->status < 0 || t->n_ended ||
+	    codes_read(t->codes) != t->clocks->read_before)
+		return false;
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		if (!goes_on(clock_track_at(t, i)))
+			return false;
+	return true;
+}
+
+void clocks_glanced(struct target *t, uint64_t now)
+{
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		clock_track_glanced(clock_track_at(t, i), now);
 }
 
 void clocks_stop(struct target *t)
@@ -348,8 +393,8 @@ void clocks_saw_nothing(struct clock_track *track)
 }
 
 bool clocks_row(struct target *t, const struct clock_window *w,
-		struct clock_track *track, uint32_t tick, uint32_t *node,
-		uint32_t *state)
+		struct clock_track *track, uint32_t tick,
+		struct clock_sample *sample)
 {
 	struct clock_row row = { 0 };
 	enum clock_found found;
@@ -360,8 +405,12 @@ bool clocks_row(struct target *t, const struct clock_window *w,
 				 &row);
 	t->clocks->rows += found != CLOCK_NOBODY;
 	t->clocks->lost += found == CLOCK_LOST;
-	*node = row.node;
-	*state = row.state;
+	*sample = (struct clock_sample){
+		.node = row.node,
+		.state = row.state,
+		.clocked = !row.taken && row.state & STATE_ON_CPU,
+		.visited = row.visited,
+	};
 	return found == CLOCK_FOUND;
 }
 

@@ -25,19 +25,24 @@
  * and each of its rows is written once, so that there are as many of them as
  * there should be; the kernel's counts of turns and of sleeps say the rest.
  *
- * How long a window is: each tick that is left to a clock spares us a wake-up,
- * but is an interrupt of a timer, which on virtual machines costs the thread
- * twice what a visit does, while being read from another core costs it nothing.
- * Measured on such a machine, at 1 kHz and with 250 of the kernel's ticks: 13
- * us for a timer, 7 us for a visit, 3 us for the program in either, and of our
- * own time 45 to 50 us for a tick that we take, 2 us for one of a clock. So
- * without native stacks a window is short, of 5 ticks, or of 2 if the tick at
- * its end is a visit: the target then loses about a hundredth of a core, and we
- * use one or two.
- * With them, when a tick costs us most, it may be of 128. It is short at first,
- * and becomes longer as all goes well: what it does not know is lost, and the
- * names of code that was not met before are read at its end, if the process is
- * still there.
+ * Glances. Each tick that is left to a clock spares us a wake-up, but is an
+ * interrupt of a timer, which on virtual machines costs the thread twice what a
+ * visit does, while being read from another core costs it nothing. Measured on
+ * such a machine, at 1 kHz and with 250 of the kernel's ticks: 13 us for a
+ * timer, 7 us for a visit, 2 to 3 us for the program in either, and of our own
+ * time 25 to 35 us for a tick that we take. So without native stacks we take
+ * one of four ticks ourselves, or one of two if that is a visit: a glance. What
+ * it finds is kept as a row beside those of the clock. All else (walking what
+ * the clock took, asking the kernel, writing) waits for the window's end, so
+ * that we wake up to a few kilobytes of code and data and not to all of them:
+ * the core was idle, and has forgotten everything. When each of these ticks
+ * ended a window it cost us 40 to 60 us. A glance that finds anything but
+ * threads that go on as they did ends the window.
+ *
+ * How long a window is: up to 128 ticks with native stacks, when the kernel
+ * tells who ran at each of them, else 31. It is short at first, and becomes
+ * longer as all goes well: what it does not know is lost, and the names of code
+ * that was not met before are read at its end, if the process is still there.
  *
  * A window is begun only when every thread of every target either runs on or
  * sleeps on, and no address of a code object has been used again for as long.
@@ -68,8 +73,10 @@ void clock_track_free(struct clock_track *track); /* NULL-safe */
 
 /* Whether windows are worth it, with ticks of that period. */
 bool clocks_suit(uint64_t period);
-/* How many make one, at most. */
+/* How many make one, at most, and from one glance to the next; 0: there are
+ * none. */
 uint32_t clocks_ticks(const struct target *t, uint64_t period);
+uint32_t clocks_glance(const struct target *t);
 
 enum clocks_state {
 	CLOCKS_NOT,  /* take the next tick */
@@ -83,6 +90,7 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t);
 struct clock_window {
 	uint64_t start, period; /* ns */
 	uint32_t ticks;
+	uint32_t glance; /* every so many of them we take one; 0: none */
 };
 
 /* The window ends now: sooner than planned, since a signal came, or later, as
@@ -98,18 +106,30 @@ void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
 void clocks_rest(struct target *t);
 
+/* A glance: before it, tell whose clocks have gone off; after it, whether it
+ * found nothing that ends the window; then keep what it found. */
+void clocks_peek(struct target *t);
+bool clocks_go_on(struct target *t);
+void clocks_glanced(struct target *t, uint64_t now);
+
 /* What the last tick that was taken found of a thread; the node may be ID_NONE
  * if a thread in that state is not to be written. */
 void clocks_saw(struct clock_track *track, uint32_t node, uint32_t state);
 void clocks_saw_nothing(struct clock_track *track);
 
+struct clock_sample {
+	uint32_t node, state;
+	bool clocked; /* a clock took it; else we did, in a glance, */
+	bool visited; /* or the kernel for us */
+};
+
 /* After the tick at the window's end: find out what is to be known of it. Then:
- * what the thread did at one of its ticks,
- * 1 to w->ticks, in order. False when there is nothing to write. */
+ * what the thread did at one of its ticks, 1 to w->ticks, in order. False when
+ * there is nothing to write. */
 void clocks_judge(struct target *t);
 bool clocks_row(struct target *t, const struct clock_window *w,
-		struct clock_track *track, uint32_t tick, uint32_t *node,
-		uint32_t *state);
+		struct clock_track *track, uint32_t tick,
+		struct clock_sample *sample);
 /* Then: learn from the window, and forget threads that ended. Returns how many
  * rows were not known. */
 uint32_t clocks_learn(struct target *t, const struct clock_window *w);

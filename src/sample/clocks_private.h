@@ -6,7 +6,8 @@
 #include "os/visit_clock.h"
 #include "sample/clocks.h"
 
-#define CLOCK_ROWS_MAX 256 /* rows of a thread in a window */
+#define CLOCK_ROWS_MAX	  256 /* rows of a thread in a window */
+#define CLOCK_GLANCES_MAX 32
 
 struct clocks {
 	struct visit_clocks *visits; /* NULL: cannot be had */
@@ -15,6 +16,7 @@ struct clocks {
 	uint32_t trusted, quiet; /* windows, and ticks, without loss */
 	uint64_t last_read;	 /* how much code had been read, and for how */
 	uint32_t calm;		 /* many ticks or windows that is the same */
+	uint64_t read_before;	 /* the same as the last window began */
 	uint32_t ticks;		 /* of a window, at most */
 	uint32_t credit;	 /* see count_loss() */
 	bool going;		 /* some clock may be */
@@ -26,7 +28,8 @@ struct clocks {
 struct clock_row {
 	uint64_t time;
 	uint32_t node, state;
-	bool hole; /* the clock went off, and nothing came of it */
+	bool hole;	     /* the clock went off, and nothing came of it */
+	bool taken, visited; /* by us or for us, in a glance */
 };
 
 /* One thread. */
@@ -49,7 +52,10 @@ struct clock_track {
 	uint32_t first_node, first_state;
 	struct clock_row *rows; /* CLOCK_ROWS_MAX */
 	uint32_t n_rows, next;	/* the next one to be written */
-	struct clock_row last;	/* the one before it, or the tick before all */
+	struct clock_row glances[CLOCK_GLANCES_MAX];
+	uint32_t n_glances;
+	size_t position;       /* of the clock, when it was last looked at */
+	struct clock_row last; /* the one before it, or the tick before all */
 
 	/* With native stacks. */
 	uint64_t head;
@@ -80,8 +86,11 @@ void clock_track_plan(const struct target *t, struct clock_track *track,
 /* Let its clock take something about every `period`. */
 bool clock_track_start(struct target *t, struct clock_track *track,
 		       uint64_t period);
-/* The clock is stopped: name what it took. */
+/* The clock is stopped: name what it took, and put it among the glances. */
 void clock_track_take(struct target *t, struct clock_track *track);
+/* Without native stacks, for a glance: see clocks.h. */
+void clock_track_peek(struct clock_track *track);
+void clock_track_glanced(struct clock_track *track, uint64_t now);
 /* Without native stacks, after the tick at the end: ask the kernel whether one
  * that was left asleep woke up. */
 void clock_track_judge(struct target *t, struct clock_track *track);

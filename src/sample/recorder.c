@@ -463,11 +463,56 @@ static struct clock_window next_window(struct recorder *r)
 	most -= most > 0; /* the tick at its end */
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		uint32_t n = clocks_ticks(r->targets[i], period);
+		uint32_t g = clocks_glance(r->targets[i]);
 
 		most = n < most ? n : most;
+		w.glance = g && (!w.glance || g < w.glance) ? g : w.glance;
 	}
 	w.ticks = most < UINT32_MAX ? (uint32_t)most : 0;
 	return w;
+}
+
+/* A tick in the middle of a window. False when it found something that ends the
+ * window. */
+static bool glance(struct recorder *r, uint64_t now)
+{
+	r->sampler.woke = now;
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		struct target *t = r->targets[i];
+
+		clocks_peek(t);
+		t->status = sampler_look(&r->sampler, t, now);
+		if (t->status == 0)
+			scribe_see(&r->scribe, t, now);
+		if (!clocks_go_on(t))
+			return false;
+	}
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		clocks_glanced(r->targets[i], now);
+	return true;
+}
+
+/* Let a window pass, but for its glances, each somewhere in its period. Returns
+ * when it was to end: sooner if a glance ends it or a signal came, or if we had
+ * to wait for our turn. */
+static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
+{
+	uint64_t end = w->start + (w->ticks + 1) * w->period;
+
+	for (uint32_t n = w->glance; n && n <= w->ticks; n += w->glance) {
+		uint64_t due = w->start + n * w->period - w->period / 2 +
+			       map_hash(r->tick++, 0) % w->period;
+		uint64_t now;
+
+		sampler_settle(&r->sampler, r->targets, r->n_targets);
+		clock_sleep_until(due);
+		now = clock_now();
+		if (now < due || now > due + w->period || !glance(r, now))
+			return now;
+	}
+	sampler_settle(&r->sampler, r->targets, r->n_targets);
+	clock_sleep_until(end);
+	return end;
 }
 
 /* Let a window pass, and take the tick at its end. False when there was none.
@@ -475,15 +520,14 @@ static struct clock_window next_window(struct recorder *r)
 static bool take_window(struct recorder *r)
 {
 	struct clock_window w = next_window(r);
-	uint64_t end = w.start + (w.ticks + 1) * w.period, closed, now;
+	uint64_t end, closed, now;
 
 	r->window = false;
 	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
 		rest_clocks(r);
 		return false;
 	}
-	sampler_settle(&r->sampler, r->targets, r->n_targets);
-	clock_sleep_until(end);
+	end = pass_window(r, &w);
 	closed = clock_now();
 	r->info.missed += clocks_close(&w, closed);
 	for (uint32_t i = 0; i < r->n_targets; i++)

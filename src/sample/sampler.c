@@ -52,7 +52,7 @@ static bool visit_thread(struct sampler *s, struct target *t,
 		status = target_visit(t, thread);
 		if (status == 0 && thread->stack.rooted) {
 			thread->state |= STATE_RIDDEN;
-			s->counts.visited++;
+			thread->visited = true;
 			rider_forget(thread);
 			return true;
 		}
@@ -186,6 +186,15 @@ void sampler_prove(struct sampler *s, struct target *t,
 	prove_thread(s, t, thread, false);
 }
 
+void sampler_count(struct sampler_counts *c, uint32_t state)
+{
+	c->samples++;
+	c->torn += !!(state & STATE_TORN);
+	c->unproven += !!(state & STATE_UNPROVEN);
+	c->unreadable += !!(state & STATE_UNREADABLE);
+	c->ridden += !!(state & STATE_RIDDEN);
+}
+
 static void count_thread(struct sampler_counts *c,
 			 const struct target_thread *thread)
 {
@@ -195,11 +204,8 @@ static void count_thread(struct sampler_counts *c,
 		c->lost++;
 		return;
 	}
-	c->samples++;
-	c->torn += !!(thread->state & STATE_TORN);
-	c->unproven += !!(thread->state & STATE_UNPROVEN);
-	c->unreadable += !!(thread->state & STATE_UNREADABLE);
-	c->ridden += !!(thread->state & STATE_RIDDEN);
+	sampler_count(c, thread->state);
+	c->visited += thread->visited;
 }
 
 void sampler_count_native(struct sampler_counts *c, uint32_t state)
@@ -291,14 +297,19 @@ static void count_threads(struct sampler *s, const struct target *t)
 		count_thread(&s->counts, t->threads[i]);
 }
 
+int sampler_look(struct sampler *s, struct target *t, uint64_t now)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		t->threads[i]->visited = false;
+	if (t->native)
+		return catch_take(s, t, now);
+	return target_rested(t, now) ? 0 : look_and_prove(s, t, now);
+}
+
 int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 {
-	int status = 0;
+	int status = sampler_look(s, t, now);
 
-	if (t->native)
-		status = catch_take(s, t, now);
-	else if (!target_rested(t, now))
-		status = look_and_prove(s, t, now);
 	if (status == 0)
 		count_threads(s, t);
 	return status;

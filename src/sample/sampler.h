@@ -20,6 +20,8 @@ struct sampler {
 	struct sampler_counts counts;
 };
 
+/* Count a sample in that state. */
+void sampler_count(struct sampler_counts *c, uint32_t state);
 /* Count what a state says of a native stack. */
 void sampler_count_native(struct sampler_counts *c, uint32_t state);
 
@@ -29,6 +31,8 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
  * ->state and ->stack are final. -ERR_GONE when the target has ended; after any
  * failure the threads are as they were and must not be recorded. */
 int sampler_take(struct sampler *s, struct target *t, uint64_t now);
+/* The same, of which nothing is counted yet. */
+int sampler_look(struct sampler *s, struct target *t, uint64_t now);
 
 /* After it, when there are bursts: let the threads be as another look of the
  * same read found them, proven as well, and tell when that was. False when

@@ -210,15 +210,14 @@ struct windowed {
 };
 
 static void count_row(struct sampler_counts *c, const struct windowed *thread,
-		      uint32_t state)
+		      const struct clock_sample *sample)
 {
-	bool clocked = thread->python && state & STATE_ON_CPU;
+	bool clocked = thread->python && sample->clocked;
 
-	c->samples++;
-	c->visited += clocked;
+	sampler_count(c, sample->state);
+	sampler_count_native(c, sample->state);
+	c->visited += clocked || sample->visited;
 	c->clocked += clocked;
-	c->ridden += !!(state & STATE_RIDDEN);
-	sampler_count_native(c, state);
 }
 
 static void write_row(const struct scribe *s, struct target *t,
@@ -226,14 +225,15 @@ static void write_row(const struct scribe *s, struct target *t,
 		      const struct clock_window *w, uint32_t tick,
 		      struct sampler_counts *counts)
 {
-	uint32_t node, state;
+	struct clock_sample sample;
 
 	if (!thread->track || thread->record == ID_NONE || thread->left_out ||
-	    !clocks_row(t, w, thread->track, tick, &node, &state))
+	    !clocks_row(t, w, thread->track, tick, &sample))
 		return;
-	count_row(counts, thread, state);
-	if (passes(s, state))
-		writer_sample(s->writer, thread->record, node, state);
+	count_row(counts, thread, &sample);
+	if (passes(s, sample.state))
+		writer_sample(s->writer, thread->record, sample.node,
+			      sample.state);
 }
 
 static struct windowed windowed(const struct target_thread *thread)

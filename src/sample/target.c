@@ -523,7 +523,8 @@ int target_look(struct target *t, uint64_t now)
 {
 	int status;
 
-	target_bury(t);
+	if (!t->window || t->native) /* else their clocks are still needed */
+		target_bury(t);
 	t->whole = target_whole_is_due(t, now);
 	if (t->whole)
 		t->last_whole = now;

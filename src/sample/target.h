@@ -62,6 +62,8 @@ struct target_thread {
 	uint32_t core;	 /* where it runs, from its rseq area or /proc */
 	bool gil_wait;
 	bool went_on; /* is at another place than at the look before */
+	bool ticked;  /* its clock has gone off since; see clocks.h */
+	bool visited; /* its stack is what a visit of this look brought */
 	int calm;     /* looks in a row that found its stack as it was; below 0:
 		       * looks     for which it is not expected to be */
 	uint32_t unasked; /* looks since the kernel was asked about it */

@@ -45,7 +45,8 @@ void target_ask(struct target *t, struct target_thread *thread)
 static bool evidently_runs(struct target_thread *thread)
 {
 	return thread->os_state == 'R' && (thread->state & STATE_GIL) &&
-	       thread->went_on && ++thread->unasked < BELIEVE;
+	       (thread->went_on || thread->ticked) &&
+	       ++thread->unasked < BELIEVE;
 }
 
 static uint32_t ask_runners(struct target *t)
