@@ -489,7 +489,7 @@ static uint32_t walk(struct native *n, struct native_thread *t,
 					      .lr = r->lr,
 					      .rbx = r->rbx,
 					      .r10 = r->r10 };
-	struct unwind_stack stack = { t->copy_at, t->copy, 0 };
+	struct unwind_stack stack = { t->stack_at, t->stack, 0 };
 	uint32_t count;
 
 	if (t->planned)

@@ -89,13 +89,16 @@ struct native_thread {
 	uint32_t n_proof; /* the stack as it must be; 0: anything is right */
 	unsigned char proof[PERF_STACK_MAX];
 
-	/* The top of the stack, with the red zone. */
+	/* The top of the stack, with the red zone: our copy, or for the moment
+	 * that of a visit. */
+	const unsigned char *stack;
+	uint64_t stack_at; /* where it lies */
+	size_t size;
 	unsigned char *copy;
-	uint64_t copy_at; /* where it lies */
-	size_t size, capacity;
+	size_t capacity;
 	uint64_t top; /* where the stack begins, as far as is known; 0 */
 	size_t piece; /* in the plan */
-	bool planned; /* the copy is, or was, read */
+	bool planned; /* it is, or was, read */
 	bool whole;   /* and reaches to the top */
 
 	uint32_t unvisited;	   /* looks for which no visit is tried */

@@ -165,15 +165,20 @@ static size_t wanted_bytes(const struct native_thread *t)
 	return size < STACK_MAX ? (size_t)size : STACK_MAX;
 }
 
+static void place_stack(struct native_thread *t, size_t size)
+{
+	t->stack_at = t->registers.sp - STACK_RED_ZONE;
+	t->whole = t->stack_at + size == t->top;
+	t->size = size;
+}
+
 static void reserve_copy(struct native_thread *t, size_t size)
 {
-	t->copy_at = t->registers.sp - STACK_RED_ZONE;
-	t->whole = t->copy_at + size == t->top;
 	if (size > t->capacity) {
 		t->capacity = size + size / 2;
 		t->copy = xrealloc(t->copy, t->capacity);
 	}
-	t->size = size;
+	t->stack = t->copy;
 }
 
 int native_take_visit(struct native_thread *t, const struct visit *visit)
@@ -182,10 +187,10 @@ int native_take_visit(struct native_thread *t, const struct visit *visit)
 	t->standing = t->planned = false;
 	if (!visit->stack_size || visit->registers.sp >= t->top)
 		return -ERR_LIMIT;
-	reserve_copy(t, visit->stack_size);
+	place_stack(t, visit->stack_size);
 	if (!t->whole)
 		return -ERR_LIMIT;
-	memcpy(t->copy, visit->stack, visit->stack_size);
+	t->stack = visit->stack;
 	t->planned = t->running = true;
 	t->ready = false;
 	t->call = -1;
@@ -200,8 +205,9 @@ void native_plan(struct native_thread *t, struct pieces *pieces)
 	t->planned = size > 0;
 	if (!t->planned)
 		return;
+	place_stack(t, size);
 	reserve_copy(t, size);
-	t->piece = pieces_add(pieces, t->copy_at, t->copy, size);
+	t->piece = pieces_add(pieces, t->stack_at, t->copy, size);
 }
 
 void native_copied(struct native_thread *t, const struct pieces *pieces)
@@ -227,7 +233,7 @@ static bool is_proven(const struct native *n, const struct native_thread *t)
 	if (!t->n_proof)
 		return true;
 	if (t->planned && t->size >= STACK_RED_ZONE + t->n_proof)
-		return !memcmp(t->copy + STACK_RED_ZONE, t->proof, t->n_proof);
+		return !memcmp(t->stack + STACK_RED_ZONE, t->proof, t->n_proof);
 	return !memory_read(n->memory, t->registers.sp, now, t->n_proof) &&
 	       !memcmp(now, t->proof, t->n_proof);
 }
