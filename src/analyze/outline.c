@@ -55,7 +55,13 @@ struct making {
 	struct map by_call; /* (parent item, function) */
 	struct package *packages;
 	uint32_t n_packages, packages_capacity;
+	struct weight *weights; /* of all items, the heaviest last */
 	bool folding;
+};
+
+struct weight {
+	uint64_t total;
+	uint32_t item;
 };
 
 static bool is_library(const struct making *m, uint32_t node)
@@ -192,11 +198,6 @@ static void make_items(struct making *m)
 	}
 }
 
-struct weight {
-	uint64_t total;
-	uint32_t item;
-};
-
 static int lightest_first(const void *a, const void *b)
 {
 	const struct weight *x = a, *y = b;
@@ -208,22 +209,21 @@ static int lightest_first(const void *a, const void *b)
 
 /* Choose what is shown, from the heaviest on: what weighs `least`, and of that
  * `limit` items. A call that takes nearly all of its caller's time only leads
- * on and is not counted, else the limit would cut paths before their end. An
- * item is never heavier than its parent and comes after it among equals, so
- * that what is chosen is a tree, and of siblings the first ones. */
-static void choose_items(struct making *m, const struct weight *heaviest_last,
-			 const struct outline_options *o)
+ * on and is not counted unless `exact`, else the limit would cut paths before
+ * their end. An item is never heavier than its parent and comes after it among
+ * equals, so that what is chosen is a tree, and of siblings the first ones. */
+static void choose_items(struct making *m, double least, uint64_t limit,
+			 bool exact)
 {
-	double least = fmax(o->least * (double)m->items[0].total, 1);
-	uint64_t limit = o->limit ? o->limit : UINT32_MAX;
-	uint64_t counted = 0, shown = 0;
+	uint64_t counted = 0, shown = 0, most = exact ? limit : 4 * limit;
 
-	m->items[0].shown = true;
+	for (uint32_t i = 0; i < m->n_items; i++)
+		m->items[i].shown = !i;
 	for (uint32_t i = m->n_items - 1; i-- > 0;) {
-		struct item *item = &m->items[heaviest_last[i].item];
+		struct item *item = &m->items[m->weights[i].item];
 		const struct item *parent = &m->items[item->parent];
 
-		if ((double)item->total < least || shown == 4 * limit)
+		if ((double)item->total < least || shown == most)
 			return;
 		if ((double)item->total < LEADS_ON * (double)parent->total &&
 		    ++counted > limit)
@@ -233,10 +233,11 @@ static void choose_items(struct making *m, const struct weight *heaviest_last,
 	}
 }
 
-static void order_items(struct making *m, const struct outline_options *o)
+static void order_items(struct making *m)
 {
 	struct weight *w = xcalloc(m->n_items, sizeof(*w));
 
+	m->weights = w;
 	for (uint32_t i = 0; i < m->n_items; i++)
 		w[i] = (struct weight){ m->items[i].total, i };
 	qsort(w, m->n_items, sizeof(*w), lightest_first);
@@ -248,8 +249,6 @@ static void order_items(struct making *m, const struct outline_options *o)
 		item->next = m->items[item->parent].first_child;
 		m->items[item->parent].first_child = w[i].item;
 	}
-	choose_items(m, w, o);
-	free(w);
 }
 
 /* The heaviest of the packages that a line hides, heaviest first. */
@@ -388,7 +387,7 @@ static void open_level(struct level *level, const struct emitting *e,
 	*level = (struct level){ item, i->first_child, shows_self(e, i) };
 }
 
-static void emit_all(struct emitting *e)
+static void emit_lines(struct emitting *e)
 {
 	struct level *levels = NULL;
 	size_t depth = 1, capacity = 0;
@@ -416,6 +415,45 @@ static void emit_all(struct emitting *e)
 		}
 	}
 	free(levels);
+}
+
+/* Emit again, with `limit` items. */
+static uint32_t emit_items(struct emitting *e, uint64_t limit, bool exact)
+{
+	e->out->n_lines = e->out->branches = 0;
+	e->out->largest = 0;
+	choose_items(e->m, e->least, limit, exact);
+	emit_lines(e);
+	return e->out->n_lines;
+}
+
+/* As many items as make at most `limit` lines: with an item more there is never
+ * a line less. */
+static void emit_within(struct emitting *e, uint32_t limit)
+{
+	uint32_t low = 1, high = limit;
+
+	if (high >= e->m->n_items)
+		high = e->m->n_items;
+	while (low < high) {
+		uint32_t middle = high - (high - low) / 2;
+
+		if (emit_items(e, middle, true) <= limit)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (emit_items(e, low, true) > limit)
+		e->out->n_lines = limit;
+}
+
+static void emit_all(struct emitting *e, const struct outline_options *o)
+{
+	e->least = fmax(o->least * (double)e->out->samples, 1);
+	if (o->exact && o->limit)
+		emit_within(e, o->limit);
+	else
+		emit_items(e, o->limit ? o->limit : UINT32_MAX, false);
 }
 
 /* A line is its parent's last when no later line of its depth comes before one
@@ -462,15 +500,15 @@ void outline_make(struct outline *out, const struct calltree *tree,
 		    (double)user_samples(&m) >=
 			    LEAST_USER_SHARE * (double)out->samples;
 	make_items(&m);
-	order_items(&m, options);
-	e.least = fmax(options->least * (double)out->samples, 1);
-	emit_all(&e);
+	order_items(&m);
+	emit_all(&e, options);
 	mark_last(out);
 	keep_lines(out, arena);
 	free(m.library);
 	free(m.package_of);
 	free(m.item_of);
 	free(m.items);
+	free(m.weights);
 	free(m.packages);
 	map_release(&m.by_call);
 }

@@ -51,6 +51,7 @@ struct outline {
 struct outline_options {
 	double least;	/* leave out branches below this share of the tree */
 	uint32_t limit; /* show at most about this many; 0: any number */
+	bool exact;	/* never a line more, self times and rests included */
 	bool unfolded;	/* show library code in full */
 };
 

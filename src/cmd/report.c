@@ -45,7 +45,8 @@ static const struct option options[] = {
 	{ OPTION_HEADING, .help = "How much to show" },
 	{ OPTION_NUMBER, 'l', "limit", "N", &how.limit,
 	  "About so many lines of a tree, functions, threads, lines of a "
-	  "file, instructions (default: what fits the view)." },
+	  "file, instructions (default: what fits the view); at most so many "
+	  "lines of callers, and of callees." },
 	{ OPTION_FLAG, 'a', "all", NULL, &how.all,
 	  "Leave nothing out and fold nothing." },
 	{ OPTION_FLAG, 'i', "idle", NULL, &how.idle,

@@ -17,6 +17,7 @@ static struct outline_options options_for(const struct view_request *r)
 		.limit = r->all	    ? 0
 			 : r->limit ? r->limit
 				    : LINES_LEAST,
+		.exact = r->limit,
 		.unfolded = true,
 	};
 }

@@ -139,6 +139,23 @@ def test_callers(recording):
     assert "nosuch" in report("--callers", "nosuch", recording, status=11)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 5, 12])
+def test_callers_are_no_more_than_asked_for(tmp_path, limit):
+    """A path that only leads on counts, too, and so do its self times."""
+    outer = [(f"outer{i}", 1) for i in range(30)]
+    inner = [(f"inner{i}", 1) for i in range(30)]
+    path = describe(tmp_path / "deep.pyro", [
+        ("MainThread", RUNNING, 30, stack(*outer, ("here", 1), *inner[:i + 1]))
+        for i in range(30)] + [("MainThread", RUNNING, 30, stack((f"other{i}", 1), ("here", 1)))
+                               for i in range(30)])
+    function, = report_json("--callers", "here", "-l", limit, path)["functions"]
+    for lines in (function["callers"], function["callees"]):
+        assert (limit + 1) // 2 <= len(lines) <= limit
+    text = report("--callers", "here", "-l", limit, path)
+    above, below = re.search(r"called by\n(.*)^calls\n(.*?)^$", text, re.M | re.S).groups()
+    assert len(above.splitlines()) <= limit and len(below.splitlines()) <= limit
+
+
 @pytest.mark.parametrize("arguments, samples", [
     (["--mode", "cpu"], 900), (["--mode", "gil"], 900),
     (["--thread", "work*"], 100), (["--thread", "4200"], 1000),

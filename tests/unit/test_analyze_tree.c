@@ -183,6 +183,28 @@ static void test_light_branches_are_left_out_and_counted(void **state)
 	fake_end(&f);
 }
 
+/* Of whatever limit, not a line more; what is shown is the heaviest. */
+static void test_exact_limit(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "MainThread");
+	struct made m;
+
+	fake_run(&f, t, fake_stack(&f, "main;a;b;c;d;e"), 50);
+	fake_run(&f, t, fake_stack(&f, "main;a;b;x"), 20);
+	fake_run(&f, t, fake_stack(&f, "main;y;z"), 15);
+	fake_run(&f, t, fake_stack(&f, "main"), 10);
+	for (uint32_t limit = 1; limit < 14; limit++) {
+		make(&m, &f,
+		     (struct outline_options){ .limit = limit, .exact = true });
+		assert_true(m.outline.n_lines <= limit);
+		assert_true(m.outline.n_lines >= (limit < 10 ? limit / 2 : 10));
+		assert_string_equal(name_of(&f, m.outline.lines), "main");
+		unmake(&m);
+	}
+	fake_end(&f);
+}
+
 static void test_limit_does_not_cut_a_path(void **state)
 {
 	struct fake f = fake_begin();
@@ -307,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_all_library_is_not_folded),
 		cmocka_unit_test(test_light_branches_are_left_out_and_counted),
 		cmocka_unit_test(test_limit_does_not_cut_a_path),
+		cmocka_unit_test(test_exact_limit),
 		cmocka_unit_test(test_samples_without_a_stack),
 		cmocka_unit_test(test_hotspots_are_the_users),
 		cmocka_unit_test(test_callers_and_callees),
