@@ -1,10 +1,14 @@
 #include "view/heading.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+
+/* An interval so much wider than another is worth a word. */
+#define WIDER 1.25
 
 static const char *const mode_texts[] = {
 	[MODE_WALL] = "wall time of every thread",
@@ -273,6 +277,24 @@ static void add_sentence(struct buffer *out, const struct view_style *style,
 	}
 }
 
+/* Of the threads that are shown the first is what people look at; that a small
+ * one is less sure must not make it look so. */
+static void add_certainty(struct view_facts *facts,
+			  const struct view_certainty *c)
+{
+	const char *sign = facts->line.style->unicode ? "\xc2\xb1" : "+-";
+
+	if (c->widest > WIDER * c->half)
+		view_fact(facts, INK_DIM,
+			  "shares within %s%s points (95%%), in smaller "
+			  "threads up to %s%s",
+			  sign, view_points(c->half).text, sign,
+			  view_points(c->widest).text);
+	else
+		view_fact(facts, INK_DIM, "shares within %s%s points (95%%)",
+			  sign, view_points(fmax(c->half, c->widest)).text);
+}
+
 void view_footing(struct buffer *out, const struct profile *p,
 		  const struct view_style *style,
 		  const struct view_certainty *certainty)
@@ -286,11 +308,7 @@ void view_footing(struct buffer *out, const struct profile *p,
 	add_cost(&facts, info);
 	add_left_out(&facts, info->filter);
 	if (certainty->half > 0)
-		view_fact(&facts, INK_DIM,
-			  style->unicode
-				  ? "shares within \xc2\xb1%s points (95%%)"
-				  : "shares within +-%s points (95%%)",
-			  view_points(certainty->half).text);
+		add_certainty(&facts, certainty);
 	view_facts_end(&facts);
 	if (certainty->drifts)
 		add_sentence(

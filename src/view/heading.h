@@ -11,8 +11,10 @@ void view_heading(struct buffer *out, const struct view_request *r);
 
 /* How sure the shares above it are. */
 struct view_certainty {
-	double half; /* the widest plus-minus of what is shown; 0: unknown */
-	bool drifts; /* something shown is marked as drifting */
+	double half;   /* plus-minus of the first thing that is shown, at its
+			* widest; 0: unknown */
+	double widest; /* of anything that is shown; 0: the same */
+	bool drifts;   /* something shown is marked as drifting */
 };
 
 /* The honesty line: samples, what is missing, what the recording cost, how sure

@@ -402,8 +402,8 @@ static void add_trees(struct buffer *out, const struct view_request *r,
 	for (uint32_t i = 0; i < shown; i++) {
 		double half = tree_group_half(&d->groups.groups[i]);
 
-		if (half > certainty.half)
-			certainty.half = half;
+		certainty.half = i ? certainty.half : half;
+		certainty.widest = fmax(certainty.widest, half);
 		add_tree(out, r, d, &d->groups.groups[i]);
 	}
 	if (shown < d->n_open)

@@ -156,6 +156,15 @@ def test_callers_are_no_more_than_asked_for(tmp_path, limit):
     assert len(above.splitlines()) <= limit and len(below.splitlines()) <= limit
 
 
+def test_shares_are_as_sure_as_the_first_tree(tmp_path):
+    runs = [("MainThread", RUNNING, 10000, stack(MAIN))]
+    path = describe(tmp_path / "alone.pyro", runs)
+    assert "shares within ±1.0 points (95%)\n" in report(path)
+    path = describe(tmp_path / "beside.pyro", runs + [("brief", RUNNING, 30, stack(MAIN))])
+    assert re.search(r"shares within ±1.0 points \(95%\), in\ssmaller threads up to ±1\d",
+                     report(path))
+
+
 @pytest.mark.parametrize("arguments, samples", [
     (["--mode", "cpu"], 900), (["--mode", "gil"], 900),
     (["--thread", "work*"], 100), (["--thread", "4200"], 1000),
