@@ -145,6 +145,7 @@ static void place_elsewhere(struct hotspots *out, struct counting *c,
 			out->elsewhere_in = i;
 		}
 	}
+	out->elsewhere_in_samples = most;
 	if (apart)
 		out->elsewhere = c->all - c->user;
 }

@@ -25,10 +25,12 @@ struct hotspot {
 struct hotspots {
 	struct hotspot *spots; /* heaviest first */
 	uint32_t n_spots;
-	uint64_t samples;      /* of all spots */
-	uint64_t elsewhere;    /* without user's code, and in no spot */
-	uint32_t elsewhere_in; /* the function most of these end in, or ID_NONE
-				*/
+	uint64_t samples;   /* of all spots */
+	uint64_t elsewhere; /* without user's code, and in no spot */
+	/* The function that more of these end in than in any other, or
+	 * ID_NONE, and how many. */
+	uint32_t elsewhere_in;
+	uint64_t elsewhere_in_samples;
 };
 
 /* Of a spread that was summed. Lives in the arena. */

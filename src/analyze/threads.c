@@ -226,6 +226,7 @@ static struct thread_group *open_group(struct thread_groups *out,
 		.name = group_name(g, row, room > 1),
 		.process = reader_thread(g->profile->reader, thread)->process,
 		.first = row,
+		.top = g->threads->rows[row].top,
 		.threads =
 			arena_calloc(g->arena, room, sizeof(*group->threads)),
 		.idle = g->threads->rows[row].idle,
@@ -243,6 +244,8 @@ static void join(struct thread_group *group, const struct thread_row *row)
 	sum->gil += row->counts.gil;
 	sum->gil_wait += row->counts.gil_wait;
 	sum->gc += row->counts.gc;
+	if (row->top == group->top)
+		group->top_samples += row->top_samples;
 }
 
 static int busiest_group_first(const void *a, const void *b)

@@ -40,7 +40,9 @@ struct thread_group {
 	uint32_t n_threads;
 	uint32_t *threads; /* ids */
 	struct profile_thread counts;
-	bool idle; /* all of it */
+	uint32_t top;	      /* that of the busiest thread, and */
+	uint64_t top_samples; /* those of all threads that have it */
+	bool idle;	      /* all of it */
 };
 
 struct thread_groups {

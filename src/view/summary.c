@@ -68,13 +68,18 @@ static void add_elsewhere(struct buffer *out, const struct tree_data *d,
 {
 	struct view_line line = view_line(out, style);
 	double unit = d->profile->seconds_per_sample;
+	uint64_t most = spots->elsewhere_in_samples;
 
 	if ((double)spots->elsewhere <= LEAST_SHARE * (double)spots->samples)
 		return;
 	view_add_right(&line, INK_DIM,
 		       view_seconds((double)spots->elsewhere * unit).text, 9);
-	view_add_format(&line, INK_DIM, "%9sin no code of yours, mostly in ",
-			"");
+	view_add_format(&line, INK_DIM, "%9sin no code of yours, ", "");
+	if (most * 2 > spots->elsewhere)
+		view_add(&line, INK_DIM, "mostly in ");
+	else
+		view_add_format(&line, INK_DIM, "most often (%.0f%%) in ",
+				100 * (double)most / (double)spots->elsewhere);
 	place_add_function(&line, INK_DIM, &d->places, spots->elsewhere_in, 0,
 			   false);
 	view_end(&line);

@@ -37,7 +37,7 @@ static void add_titles(struct buffer *out, const struct view_style *style)
 		if (style->width >= columns[i].least_width)
 			view_add_right(&line, INK_DIM, columns[i].title,
 				       columns[i].columns);
-	view_add(&line, INK_DIM, "  mostly in");
+	view_add(&line, INK_DIM, "  most often in");
 	view_end(&line);
 }
 
@@ -46,6 +46,16 @@ static struct view_number percent(uint64_t part, const struct profile_thread *t)
 	struct view_number n = view_points((double)part / (double)t->samples);
 
 	return part ? n : (struct view_number){ "0" };
+}
+
+/* Where the thread was seen most often, which need not be often. */
+static void add_top(struct view_line *line, const struct places *places,
+		    const struct thread_row *row)
+{
+	view_add_format(line, INK_DIM, " %4.0f%% ",
+			100 * (double)row->top_samples /
+				(double)row->counts.samples);
+	place_add_function(line, INK_PLAIN, places, row->top, 0, true);
 }
 
 static void add_row(struct buffer *out, const struct view_request *r,
@@ -75,7 +85,7 @@ static void add_row(struct buffer *out, const struct view_request *r,
 				       columns[i].columns);
 	view_add(&line, INK_PLAIN, "  ");
 	if (row->top != ID_NONE)
-		place_add_function(&line, INK_PLAIN, places, row->top, 0, true);
+		add_top(&line, places, row);
 	view_end(&line);
 }
 

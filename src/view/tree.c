@@ -231,7 +231,6 @@ void tree_group_line(struct buffer *out, const struct view_style *style,
 	const struct profile_thread *c = &group->counts;
 	struct view_line line = view_line(out, style);
 	double seconds = (double)c->samples * d->profile->seconds_per_sample;
-	const struct thread_row *row = &d->threads.rows[group->first];
 
 	if (has_processes(d))
 		view_add_format(&line, INK_STRONG, "process %u ",
@@ -251,9 +250,9 @@ void tree_group_line(struct buffer *out, const struct view_style *style,
 	if (c->gil_wait * 100 >= c->samples && c->gil_wait)
 		view_add_format(&line, INK_WARM, ", %.0f%% waiting for the GIL",
 				100 * share_of(c->gil_wait, c->samples));
-	if (name_top && row->top_samples * 2 > row->counts.samples)
+	if (name_top && group->top_samples * 2 > c->samples)
 		view_add_format(&line, INK_DIM, ", mostly in %s",
-				reader_function(reader, row->top)->name);
+				reader_function(reader, group->top)->name);
 	view_end(&line);
 }
 

@@ -165,6 +165,13 @@ def test_shares_are_as_sure_as_the_first_tree(tmp_path):
                      report(path))
 
 
+def test_threads_say_how_often_they_were_there(tmp_path):
+    path = describe(tmp_path / "many.pyro", [
+        ("MainThread", RUNNING, 6 if i else 10, stack((f"f{i}", 1))) for i in range(16)])
+    text = report("--threads", path)
+    assert "most often in" in text and re.search(r"10% f0 \(", text) and "mostly" not in text
+
+
 @pytest.mark.parametrize("arguments, samples", [
     (["--mode", "cpu"], 900), (["--mode", "gil"], 900),
     (["--thread", "work*"], 100), (["--thread", "4200"], 1000),

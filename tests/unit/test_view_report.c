@@ -166,6 +166,34 @@ static void test_summary_names_the_place(void **state)
 	fake_end(&f);
 }
 
+/* Code of libraries alone, first in one place, then all over the place. */
+static void test_summary_says_mostly_of_most_only(void **state)
+{
+	static const struct {
+		const char *most;
+		uint32_t samples;
+	} rows[] = { { "mostly in f0", 60 }, { "most often (10%) in f0", 6 } };
+	struct view_style style = { 100, false, true };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fake f = fake_begin();
+		uint32_t t = fake_thread(&f, 0, 100, "MainThread");
+		struct buffer out = BUFFER_INIT;
+
+		fake_run(&f, t, fake_stack(&f, "main"), 100);
+		fake_run(&f, t, fake_stack(&f, "f0@/usr/lib/python3.12/a.py"),
+			 rows[i].samples);
+		for (char name[] = "f1@/usr/lib/python3.12/a.py";
+		     name[1] <= '9'; name[1]++)
+			fake_run(&f, t, fake_stack(&f, name), 6);
+		fake_profile(&f, NULL);
+		view_summary(&out, f.profile, &style);
+		assert_non_null(strstr(buffer_text(&out), rows[i].most));
+		buffer_release(&out);
+		fake_end(&f);
+	}
+}
+
 static void test_nothing_to_show(void **state)
 {
 	struct fake f = fake_begin();
@@ -235,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_colours_only_when_asked),
 		cmocka_unit_test(test_says_what_it_must),
 		cmocka_unit_test(test_summary_names_the_place),
+		cmocka_unit_test(test_summary_says_mostly_of_most_only),
 		cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_unknown_function_is_an_error),
 		cmocka_unit_test(test_libraries_fit_too),
