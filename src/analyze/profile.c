@@ -268,6 +268,43 @@ static void sum_totals(struct profile *p)
 	}
 }
 
+/* By function: whether it stands for one that could not be read. */
+static bool *find_nameless(const struct profile *p, bool *any)
+{
+	uint32_t n = reader_functions(p->reader);
+	bool *nameless = xcalloc(n, sizeof(*nameless));
+
+	*any = false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct function_info *f = reader_function(p->reader, i);
+
+		nameless[i] = f->kind == FUNCTION_MARK &&
+			      !strcmp(f->name, UNREADABLE_FUNCTION);
+		*any |= nameless[i];
+	}
+	return nameless;
+}
+
+/* From the roots on, each stack once: at the outermost such function. */
+static void count_nameless(struct profile *p)
+{
+	bool any, *nameless = find_nameless(p, &any);
+	bool *within = xcalloc(any ? p->n_nodes : 0, sizeof(*within));
+
+	for (uint32_t i = 0; any && i < p->n_nodes; i++) {
+		struct node_info node = reader_node(p->reader, i);
+		bool above = node.parent != ID_NONE && within[node.parent];
+
+		within[i] =
+			above ||
+			nameless[reader_frame(p->reader, node.frame).function];
+		if (within[i] && !above)
+			p->nameless += p->total[i];
+	}
+	free(within);
+	free(nameless);
+}
+
 uint64_t profile_recorded_until(const struct reader *reader)
 {
 	uint64_t end = reader_info(reader)->duration, first, last;
@@ -352,6 +389,7 @@ int profile_new(struct profile **out, struct reader *reader,
 	}
 	p->all_samples = pass.seen;
 	sum_totals(p);
+	count_nameless(p);
 	measure_time(p);
 	*out = p;
 	return 0;

@@ -51,7 +51,10 @@ struct profile {
 	uint64_t samples;     /* that passed the filter */
 	uint64_t all_samples; /* in the window, before the other filters */
 	uint64_t torn, unproven, unreadable; /* among `samples` */
-	uint64_t native, broken, unmerged;   /* of native stacks, likewise */
+	uint64_t ready;	   /* likewise: not running but ready; see running.h */
+	uint64_t nameless; /* likewise: an UNREADABLE_FUNCTION is in the stack
+			    */
+	uint64_t native, broken, unmerged; /* of native stacks, likewise */
 	double seconds_per_sample;
 	double seconds;	 /* samples * seconds_per_sample * stride */
 	double duration; /* of the window */

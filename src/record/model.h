@@ -58,6 +58,9 @@ enum function_kind {
 	FUNCTION_MARK, /* not code: "<torn>", "<unreadable>" and the like */
 };
 
+/* The mark in place of a function whose code object could not be read. */
+#define UNREADABLE_FUNCTION "<unreadable>"
+
 struct process_info {
 	uint32_t pid;	     /* as the recorder sees it */
 	uint32_t parent;     /* process id of the parent, or ID_NONE */

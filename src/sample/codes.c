@@ -64,7 +64,7 @@ void codes_free(struct codes *c)
 
 static uint32_t function_of(struct codes *c, const struct entry *e)
 {
-	struct function_info info = { .name = "<unreadable>",
+	struct function_info info = { .name = UNREADABLE_FUNCTION,
 				      .file = "",
 				      .kind = FUNCTION_MARK,
 				      .module = "" };

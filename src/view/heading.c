@@ -239,11 +239,13 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 	add_problem(facts, info->lost, info->samples + info->lost, "", "lost");
 	add_problem(facts, p->torn, p->samples, "", "torn");
 	add_problem(facts, p->unreadable, p->samples, "", "partly unreadable");
+	add_problem(facts, p->nameless, p->samples, "",
+		    "with an " UNREADABLE_FUNCTION " function");
 	add_problem(facts, p->unproven, p->samples, "", "unproven");
 	if (p->native)
 		add_native_problems(facts, p);
 	if (!info->missed && !info->lost && !p->torn && !p->unreadable &&
-	    !p->unproven)
+	    !p->nameless && !p->unproven)
 		view_fact(facts, INK_DIM, "none missed, torn or unproven");
 }
 

@@ -138,6 +138,7 @@ static void add_counts(struct json *j, const struct profile *p)
 	json_int(j, "torn", (int64_t)p->torn);
 	json_int(j, "unproven", (int64_t)p->unproven);
 	json_int(j, "unreadable", (int64_t)p->unreadable);
+	json_int(j, "nameless", (int64_t)p->nameless);
 	json_int(j, "native", (int64_t)p->native);
 	json_int(j, "broken", (int64_t)p->broken);
 	json_int(j, "unmerged", (int64_t)p->unmerged);

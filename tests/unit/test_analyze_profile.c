@@ -248,6 +248,26 @@ static void knows_the_time_of_what_broke_off(void **state)
 	fake_end(&f);
 }
 
+/* A stack counts once, whatever is in it how often. */
+static void test_unreadable_functions_are_counted(void **state)
+{
+	struct fake f = fake_begin();
+	uint32_t t = fake_thread(&f, 0, 100, "MainThread");
+	struct function_info mark = { UNREADABLE_FUNCTION, "", 0, FUNCTION_MARK,
+				      "" };
+	uint32_t main = fake_stack(&f, "main"), once, twice;
+	uint32_t frame =
+		writer_frame(f.writer, writer_function(f.writer, &mark), 0);
+
+	once = writer_node(f.writer, main, frame);
+	twice = writer_node(f.writer, once, frame);
+	fake_run(&f, t, main, 90);
+	fake_run(&f, t, once, 3);
+	fake_run(&f, t, twice, 4);
+	assert_int_equal(fake_profile(&f, NULL)->nameless, 7);
+	fake_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_stack_keeps_the_innermost),
 		cmocka_unit_test(test_empty_recording),
 		cmocka_unit_test(knows_the_time_of_what_broke_off),
+		cmocka_unit_test(test_unreadable_functions_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
