@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/running.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -391,6 +392,7 @@ int profile_new(struct profile **out, struct reader *reader,
 	sum_totals(p);
 	count_nameless(p);
 	measure_time(p);
+	running_estimate(p);
 	*out = p;
 	return 0;
 }

@@ -65,7 +65,8 @@ struct profile {
 	uint32_t n_threads;
 	struct profile_thread {
 		uint64_t samples, on_cpu, gil, gil_wait, gc;
-	} * threads; /* by thread id; after the filter */
+		uint64_t ready; /* of on_cpu, about; see running.h */
+	} * threads;		/* by thread id; after the filter */
 	/* Of `self`, what was garbage collection: few stacks, in no order. */
 	struct gc_count *gc;
 	uint32_t n_gc;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/origin.h"
+#include "analyze/running.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/intern.h"
@@ -91,7 +92,7 @@ static bool is_idle(const struct thread_row *row)
 {
 	double n = (double)row->counts.samples;
 
-	return (double)row->counts.on_cpu <= IDLE_CPU_MOST * n &&
+	return (double)running_samples(&row->counts) <= IDLE_CPU_MOST * n &&
 	       (row->top == ID_NONE ||
 		(double)row->top_samples >= IDLE_PLACE_LEAST * n);
 }
@@ -99,11 +100,13 @@ static bool is_idle(const struct thread_row *row)
 static int busiest_first(const void *a, const void *b)
 {
 	const struct thread_row *x = a, *y = b;
+	uint64_t a_ran = running_samples(&x->counts);
+	uint64_t b_ran = running_samples(&y->counts);
 
 	if (x->idle != y->idle)
 		return x->idle ? 1 : -1;
-	if (x->counts.on_cpu != y->counts.on_cpu)
-		return x->counts.on_cpu < y->counts.on_cpu ? 1 : -1;
+	if (a_ran != b_ran)
+		return a_ran < b_ran ? 1 : -1;
 	if (x->counts.samples != y->counts.samples)
 		return x->counts.samples < y->counts.samples ? 1 : -1;
 	return x->thread < y->thread ? -1 : 1;
@@ -241,6 +244,7 @@ static void join(struct thread_group *group, const struct thread_row *row)
 	group->threads[group->n_threads++] = row->thread;
 	sum->samples += row->counts.samples;
 	sum->on_cpu += row->counts.on_cpu;
+	sum->ready += row->counts.ready;
 	sum->gil += row->counts.gil;
 	sum->gil_wait += row->counts.gil_wait;
 	sum->gc += row->counts.gc;
@@ -251,11 +255,13 @@ static void join(struct thread_group *group, const struct thread_row *row)
 static int busiest_group_first(const void *a, const void *b)
 {
 	const struct thread_group *x = a, *y = b;
+	uint64_t a_ran = running_samples(&x->counts);
+	uint64_t b_ran = running_samples(&y->counts);
 
 	if (x->idle != y->idle)
 		return x->idle ? 1 : -1;
-	if (x->counts.on_cpu != y->counts.on_cpu)
-		return x->counts.on_cpu < y->counts.on_cpu ? 1 : -1;
+	if (a_ran != b_ran)
+		return a_ran < b_ran ? 1 : -1;
 	return x->first < y->first ? -1 : 1;
 }
 

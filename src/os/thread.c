@@ -140,6 +140,13 @@ uint64_t os_thread_mark(struct os_thread *t)
 	return read_schedstat(t, &ran, &turns) ? ran + (turns << 40) : 0;
 }
 
+uint64_t os_thread_ran(struct os_thread *t)
+{
+	uint64_t ran, turns;
+
+	return read_schedstat(t, &ran, &turns) ? ran : 0;
+}
+
 uint64_t os_thread_turns(struct os_thread *t)
 {
 	uint64_t ran, turns;

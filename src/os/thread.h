@@ -40,6 +40,9 @@ int os_thread_core(struct os_thread *t);
  * again when it has left it; 0 when that cannot be told. Its run time alone
  * would not do: while it runs, that is counted at the kernel's tick only. */
 uint64_t os_thread_mark(struct os_thread *t);
+/* ns on a CPU so far, as counted at the kernel's last tick; 0 when it cannot be
+ * told. */
+uint64_t os_thread_ran(struct os_thread *t);
 /* How often it has come to a CPU; 0 when it cannot be told. */
 uint64_t os_thread_turns(struct os_thread *t);
 /* How often it has left its CPU by itself, to wait for something; false when

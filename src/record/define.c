@@ -260,6 +260,14 @@ void define_thread_end(struct definer *d, uint32_t thread, uint64_t when)
 	add(d, TABLE_THREAD_ENDS, (uint64_t[]){ thread, when });
 }
 
+void define_thread_times(struct definer *d, uint32_t thread,
+			 const struct thread_times *times)
+{
+	assert(thread < d->n_threads);
+	add(d, TABLE_THREAD_TIMES,
+	    (uint64_t[]){ thread, times->ran, times->on_cpu });
+}
+
 void define_marker(struct definer *d, const struct marker_info *info)
 {
 	uint64_t end = info->end < info->start ? info->start : info->end;
@@ -277,6 +285,7 @@ static const enum table_tag order[] = {
 	TABLE_FUNCTIONS,    TABLE_MODULES,	TABLE_SITES,
 	TABLE_FRAMES,	    TABLE_NODES,	TABLE_SYMBOLS,
 	TABLE_THREAD_NAMES, TABLE_PROCESS_ENDS, TABLE_THREAD_ENDS,
+	TABLE_THREAD_TIMES,
 };
 
 static_assert(sizeof(order) / sizeof(order[0]) == TABLE_TAGS - 2,

@@ -58,6 +58,8 @@ void define_thread_name(struct definer *d, uint32_t thread, const char *name);
 void define_process_end(struct definer *d, uint32_t process, uint64_t when,
 			int status);
 void define_thread_end(struct definer *d, uint32_t thread, uint64_t when);
+void define_thread_times(struct definer *d, uint32_t thread,
+			 const struct thread_times *times);
 void define_marker(struct definer *d, const struct marker_info *info);
 
 /* Visit the files that functions of this kind are in, each file and module

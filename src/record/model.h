@@ -80,6 +80,13 @@ struct thread_info {
 	bool main;	      /* the main thread of its process */
 };
 
+/* What the kernel says of a thread, beside what samples say of the same time.
+ * Both 0: it said nothing. */
+struct thread_times {
+	uint64_t ran;	 /* ns on a CPU */
+	uint64_t on_cpu; /* samples STATE_ON_CPU */
+};
+
 struct function_info {
 	const char *name; /* qualified name where the version has one */
 	const char *file; /* as the code object says */

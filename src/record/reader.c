@@ -421,6 +421,11 @@ uint64_t reader_thread_end(const struct reader *r, uint32_t id)
 	return r->tables.thread_ends[id];
 }
 
+struct thread_times reader_thread_times(const struct reader *r, uint32_t id)
+{
+	return r->tables.thread_times[id];
+}
+
 const char *reader_source(const struct reader *r, const char *file,
 			  size_t *size)
 {

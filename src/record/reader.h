@@ -76,6 +76,8 @@ void reader_resolve(struct reader *r);
 /* ns since the start at which it ended; UINT64_MAX: not seen to end. */
 uint64_t reader_process_end(const struct reader *r, uint32_t id, int *status);
 uint64_t reader_thread_end(const struct reader *r, uint32_t id);
+/* The last that was said of them. */
+struct thread_times reader_thread_times(const struct reader *r, uint32_t id);
 /* The source text of a file, or NULL. */
 const char *reader_source(const struct reader *r, const char *file,
 			  size_t *size);

@@ -33,7 +33,8 @@
 	X(10, MARKERS, "dudud")   \
 	X(11, MODULES, "ddddu")   \
 	X(12, SITES, "udu")       \
-	X(13, SYMBOLS, "ddd")
+	X(13, SYMBOLS, "ddd")     \
+	X(14, THREAD_TIMES, "ddd")
 
 enum table_tag {
 #define TABLE_TAG(tag, name, columns) TABLE_##name = tag,

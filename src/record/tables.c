@@ -67,7 +67,9 @@ static bool add_thread(struct tables *t, const uint64_t *v)
 		return false;
 	ALLOC_GROW(t->threads, t->n_threads + 1, t->threads_capacity);
 	ALLOC_GROW(t->thread_ends, t->n_threads + 1, t->thread_ends_capacity);
+	ALLOC_GROW(t->thread_times, t->n_threads + 1, t->thread_times_capacity);
 	t->thread_ends[t->n_threads] = UINT64_MAX;
+	t->thread_times[t->n_threads] = (struct thread_times){ 0, 0 };
 	t->threads[t->n_threads++] = thread;
 	return true;
 }
@@ -137,6 +139,14 @@ static bool add_thread_end(struct tables *t, const uint64_t *v)
 	if (v[0] >= t->n_threads)
 		return false;
 	t->thread_ends[v[0]] = v[1];
+	return true;
+}
+
+static bool add_thread_times(struct tables *t, const uint64_t *v)
+{
+	if (v[0] >= t->n_threads)
+		return false;
+	t->thread_times[v[0]] = (struct thread_times){ v[1], v[2] };
 	return true;
 }
 
@@ -225,6 +235,7 @@ static const struct row_type {
 	[TABLE_MODULES] = { add_module, COUNT(modules) },
 	[TABLE_SITES] = { add_site, COUNT(sites) },
 	[TABLE_SYMBOLS] = { add_symbol, 0 },
+	[TABLE_THREAD_TIMES] = { add_thread_times, 0 },
 #undef COUNT
 };
 
@@ -315,4 +326,5 @@ void tables_release(struct tables *t)
 	edges_release(&t->edges);
 	free(t->process_ends);
 	free(t->thread_ends);
+	free(t->thread_times);
 }

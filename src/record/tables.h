@@ -49,6 +49,8 @@ struct tables {
 	uint32_t process_ends_capacity;
 	uint64_t *thread_ends; /* by thread */
 	uint32_t thread_ends_capacity;
+	struct thread_times *thread_times; /* by thread */
+	uint32_t thread_times_capacity;
 };
 
 /* Add what the payload of a DEFINITIONS or MARKERS block says. False when it

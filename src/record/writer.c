@@ -30,6 +30,11 @@ struct writer {
 	uint64_t start;
 	struct recording_info info, written; /* as it is; as the file has it */
 	uint64_t info_due;		     /* when to write it again */
+	struct thread_counts {
+		struct thread_times first, now;
+		uint64_t told; /* now.on_cpu when it was written last */
+	} * threads;
+	uint32_t threads_capacity;
 };
 
 int writer_new(struct writer **out, int fd,
@@ -61,6 +66,7 @@ void writer_free(struct writer *w)
 	samples_release(&w->samples);
 	info_release(&w->info);
 	info_release(&w->written);
+	free(w->threads);
 	free(w);
 }
 
@@ -134,7 +140,11 @@ uint32_t writer_process(struct writer *w, const struct process_info *info)
 
 uint32_t writer_thread(struct writer *w, const struct thread_info *info)
 {
+	uint32_t id = w->definer.n_threads;
+
 	samples_thread(&w->samples);
+	ALLOC_GROW(w->threads, id + 1, w->threads_capacity);
+	w->threads[id] = (struct thread_counts){ 0 };
 	return defined(w, define_thread(&w->definer, info));
 }
 
@@ -210,6 +220,23 @@ void writer_thread_end(struct writer *w, uint32_t thread, uint64_t when)
 	defined(w, thread);
 }
 
+void writer_thread_ran(struct writer *w, uint32_t thread, uint64_t ran)
+{
+	struct thread_counts *t = &w->threads[thread];
+	struct thread_times times;
+
+	t->now.ran = ran;
+	if (ran && !t->first.ran)
+		t->first = t->now;
+	if (!ran || t->now.on_cpu == t->told || ran == t->first.ran)
+		return;
+	times = (struct thread_times){ ran - t->first.ran,
+				       t->now.on_cpu - t->first.on_cpu };
+	t->told = t->now.on_cpu;
+	define_thread_times(&w->definer, thread, &times);
+	defined(w, thread);
+}
+
 void writer_marker(struct writer *w, const struct marker_info *info)
 {
 	define_marker(&w->definer, info);
@@ -252,6 +279,7 @@ void writer_tick(struct writer *w, uint64_t when)
 void writer_sample(struct writer *w, uint32_t thread, uint32_t node,
 		   uint32_t state)
 {
+	w->threads[thread].now.on_cpu += state & STATE_ON_CPU ? 1 : 0;
 	samples_add(&w->samples, thread, node, state);
 }
 

@@ -55,6 +55,10 @@ void writer_each_site(struct writer *w, site_visitor *visit, void *context);
 void writer_process_end(struct writer *w, uint32_t process, uint64_t when,
 			int status);
 void writer_thread_end(struct writer *w, uint32_t thread, uint64_t when);
+/* How long the thread has been on a CPU in all, ns; 0: it cannot be told. The
+ * first word is where counting begins; each further one is written beside the
+ * samples on a CPU that the thread has had since, if there were any. */
+void writer_thread_ran(struct writer *w, uint32_t thread, uint64_t ran);
 void writer_marker(struct writer *w, const struct marker_info *info);
 
 /* Every file that a function has been defined in, those of Python first. A file

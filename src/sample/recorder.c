@@ -646,6 +646,13 @@ static void update_info(struct recorder *r)
 		writer_info(r->writer, i);
 }
 
+/* Once a flush: samples do not tell who runs from who only could. */
+static void write_times(struct recorder *r)
+{
+	for (uint32_t i = 0; r->writer && i < r->n_targets; i++)
+		scribe_write_times(&r->scribe, r->targets[i]);
+}
+
 static int report(struct recorder *r, uint64_t now, struct error *err)
 {
 	int status = 0;
@@ -662,6 +669,7 @@ static int report(struct recorder *r, uint64_t now, struct error *err)
 		if (r->flush_every < FLUSH_EVERY)
 			r->flush_every *= 2;
 		update_info(r);
+		write_times(r);
 		if (r->writer)
 			status = writer_flush(r->writer, err);
 	}
@@ -760,6 +768,7 @@ int recorder_run(struct recorder *r, struct error *err)
 	int status = loop(r, err);
 
 	update_info(r);
+	write_times(r);
 	leave_alone(r);
 	if (status < 0 || !r->writer)
 		return status;

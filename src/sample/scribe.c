@@ -50,6 +50,8 @@ static void introduce(const struct scribe *s, struct target *t,
 		return;
 	}
 	thread->record = writer_thread(s->writer, &info);
+	writer_thread_ran(s->writer, thread->record,
+			  os_thread_ran(&thread->os));
 	if (native)
 		native->record = thread->record;
 }
@@ -199,6 +201,24 @@ void scribe_write(const struct scribe *s, const struct target *t)
 		if (thread->seen)
 			writer_sample(s->writer, thread->record, thread->node,
 				      native_state(thread));
+	}
+}
+
+void scribe_write_times(const struct scribe *s, struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		struct target_thread *thread = t->threads[i];
+
+		if (thread->record != ID_NONE)
+			writer_thread_ran(s->writer, thread->record,
+					  os_thread_ran(&thread->os));
+	}
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++) {
+		struct native_thread *thread = t->native->threads[i];
+
+		if (thread->record != ID_NONE && !thread->python)
+			writer_thread_ran(s->writer, thread->record,
+					  os_thread_ran(&thread->os));
 	}
 }
 

@@ -24,6 +24,9 @@ void scribe_see(const struct scribe *s, struct target *t, uint64_t now);
 /* Write it, at the tick that was begun. */
 void scribe_write(const struct scribe *s, const struct target *t);
 
+/* Write how long its threads have been on a CPU, as the kernel counts. */
+void scribe_write_times(const struct scribe *s, struct target *t);
+
 /* Write and count what is known of a tick of a window; see clocks.h. */
 void scribe_write_window(const struct scribe *s, struct target *t,
 			 const struct clock_window *w, uint32_t tick,

@@ -65,16 +65,27 @@ static void add_rate(struct view_facts *facts,
 			  length.text);
 }
 
-static uint32_t threads_seen(const struct profile *p, uint64_t *on_cpu)
+static uint32_t threads_seen(const struct profile *p)
 {
 	uint32_t n = 0;
 
-	*on_cpu = 0;
-	for (uint32_t i = 0; i < p->n_threads; i++) {
+	for (uint32_t i = 0; i < p->n_threads; i++)
 		n += p->threads[i].samples > 0;
-		*on_cpu += p->threads[i].on_cpu;
-	}
 	return n;
+}
+
+static uint64_t samples_on_cpu(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_threads; i++)
+		n += p->threads[i].on_cpu;
+	return n;
+}
+
+double view_cpu_seconds(const struct profile *p)
+{
+	return (double)(samples_on_cpu(p) - p->ready) * p->seconds_per_sample;
 }
 
 /* How much of the samples has native frames, and where those began. */
@@ -102,14 +113,13 @@ static void add_native(struct buffer *out, const struct view_request *r)
 
 static void add_counts(struct view_facts *facts, const struct profile *p)
 {
-	uint64_t on_cpu;
-	uint32_t threads = threads_seen(p, &on_cpu);
+	uint32_t threads = threads_seen(p);
 
 	view_fact(facts, INK_DIM, "%s samples of %u thread%s",
 		  view_count(p->samples).text, threads,
 		  threads == 1 ? "" : "s");
 	view_fact(facts, INK_DIM, "CPU time %s",
-		  view_seconds((double)on_cpu * p->seconds_per_sample).text);
+		  view_seconds(view_cpu_seconds(p)).text);
 }
 
 static void add_patterns(struct view_facts *facts, const char *what,
@@ -249,6 +259,18 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 		view_fact(facts, INK_DIM, "none missed, torn or unproven");
 }
 
+/* They are in every view as if they had run; CPU times leave them out. */
+static void add_ready(struct view_facts *facts, const struct profile *p)
+{
+	double on_cpu = (double)samples_on_cpu(p);
+
+	if (p->ready)
+		view_fact(facts, INK_WARM,
+			  "%.2g%% of the on-CPU samples were ready but "
+			  "waiting for a core",
+			  100 * (double)p->ready / on_cpu);
+}
+
 static void add_cost(struct view_facts *facts,
 		     const struct recording_info *info)
 {
@@ -307,6 +329,7 @@ void view_footing(struct buffer *out, const struct profile *p,
 	view_fact(&facts, INK_DIM, "%s samples in %s",
 		  view_count(p->samples).text, view_seconds(p->duration).text);
 	add_problems(&facts, p);
+	add_ready(&facts, p);
 	add_cost(&facts, info);
 	add_left_out(&facts, info->filter);
 	if (certainty->half > 0)

@@ -26,6 +26,9 @@ void view_footing(struct buffer *out, const struct profile *p,
 /* The command of the program that was recorded, for a headline. */
 const char *view_program(const struct profile *p);
 
+/* What the threads used of a CPU, without waiting for one. */
+double view_cpu_seconds(const struct profile *p);
+
 /* Say why there is nothing to show. */
 void view_nothing(struct buffer *out, const struct view_request *r);
 

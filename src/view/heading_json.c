@@ -135,6 +135,7 @@ static void add_counts(struct json *j, const struct profile *p)
 	json_double(j, "seconds", p->seconds);
 	json_double(j, "seconds_per_sample", p->seconds_per_sample);
 	json_double(j, "duration", p->duration);
+	json_int(j, "ready", (int64_t)p->ready);
 	json_int(j, "torn", (int64_t)p->torn);
 	json_int(j, "unproven", (int64_t)p->unproven);
 	json_int(j, "unreadable", (int64_t)p->unreadable);

@@ -12,12 +12,8 @@ static void add_headline(struct buffer *out, const struct profile *p,
 			 const struct view_style *style)
 {
 	struct view_facts facts = view_facts(out, style);
-	uint64_t on_cpu = 0;
-	double cpu;
+	double cpu = view_cpu_seconds(p);
 
-	for (uint32_t i = 0; i < p->n_threads; i++)
-		on_cpu += p->threads[i].on_cpu;
-	cpu = (double)on_cpu * p->seconds_per_sample;
 	view_fact(&facts, INK_STRONG, "%s recorded",
 		  view_seconds(p->duration).text);
 	view_fact(&facts, INK_PLAIN, "CPU time %s (%.0f%% of a core)",

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/running.h"
 #include "base/alloc.h"
 #include "view/heading.h"
 #include "view/place.h"
@@ -70,7 +71,7 @@ static void add_row(struct buffer *out, const struct view_request *r,
 		[TIME] = view_seconds((double)c->samples *
 				      r->profile->seconds_per_sample),
 		[SAMPLES] = view_count(c->samples),
-		[CPU] = percent(c->on_cpu, c),
+		[CPU] = percent(running_samples(c), c),
 		[GIL] = percent(c->gil, c),
 		[WAIT] = percent(c->gil_wait, c),
 		[GC] = percent(c->gc, c),
@@ -83,7 +84,6 @@ static void add_row(struct buffer *out, const struct view_request *r,
 		if (r->style->width >= columns[i].least_width)
 			view_add_right(&line, INK_PLAIN, texts[i].text,
 				       columns[i].columns);
-	view_add(&line, INK_PLAIN, "  ");
 	if (row->top != ID_NONE)
 		add_top(&line, places, row);
 	view_end(&line);
@@ -200,6 +200,7 @@ static void add_row_json(struct json *j, const struct view_request *r,
 	json_double(j, "seconds",
 		    (double)c->samples * r->profile->seconds_per_sample);
 	json_int(j, "on_cpu", (int64_t)c->on_cpu);
+	json_int(j, "ready", (int64_t)c->ready);
 	json_int(j, "gil", (int64_t)c->gil);
 	json_int(j, "gil_wait", (int64_t)c->gil_wait);
 	json_int(j, "gc", (int64_t)c->gc);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/running.h"
 #include "base/alloc.h"
 #include "view/heading.h"
 
@@ -246,7 +247,7 @@ void tree_group_line(struct buffer *out, const struct view_style *style,
 				reader_thread(reader, group->threads[0])->tid);
 	view_add_format(&line, INK_PLAIN, "  %s, %.0f%% on CPU",
 			view_seconds(seconds).text,
-			100 * share_of(c->on_cpu, c->samples));
+			100 * share_of(running_samples(c), c->samples));
 	if (c->gil_wait * 100 >= c->samples && c->gil_wait)
 		view_add_format(&line, INK_WARM, ", %.0f%% waiting for the GIL",
 				100 * share_of(c->gil_wait, c->samples));
@@ -347,8 +348,8 @@ struct outline_options tree_options(const struct view_request *r,
 				    const struct tree_data *d,
 				    const struct thread_group *group)
 {
-	double most = (double)d->groups.groups[0].counts.on_cpu + 1;
-	double share = (double)(group->counts.on_cpu + 1) / most;
+	double most = (double)running_samples(&d->groups.groups[0].counts) + 1;
+	double share = (double)(running_samples(&group->counts) + 1) / most;
 	uint32_t lines = (uint32_t)(LINES_PER_TREE * fmin(share, 1));
 
 	if (lines < LINES_LEAST)

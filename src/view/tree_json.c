@@ -67,6 +67,7 @@ static void add_group_json(struct json *j, const struct view_request *r,
 	json_bool(j, "idle", group->idle);
 	json_int(j, "samples", (int64_t)group->counts.samples);
 	json_int(j, "on_cpu", (int64_t)group->counts.on_cpu);
+	json_int(j, "ready", (int64_t)group->counts.ready);
 	json_double(j, "half", tree_group_half(group));
 	tree_outline_json(j, "lines", d->profile, &outline);
 	json_close(j);

@@ -250,6 +250,22 @@ def test_deep_recursion(python, start, attach):
 
 # Threads and interpreters
 
+@pytest.mark.versions("3.8", "3.12", "3.15")
+@pytest.mark.parametrize("ride", ["auto", "never"])
+def test_more_threads_than_cores(python, start, attach, ride):
+    """Three of them on one core use that one, whatever samples say."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core: the recorder is on it, too")
+    program = start(python, "crowded.py", 30)
+    recording = attach("-d", "2s", "--ride", ride, program.pid)
+    crowd = [t for t in recording.threads() if t["name"].startswith("crowd")]
+    running = sum(t["on_cpu"] - t["ready"] for t in crowd)
+    assert len(crowd) == 3 and 0.5 < running / max(t["samples"] for t in crowd) < 1.15
+    if sum(t["ready"] for t in crowd):
+        text = " ".join(pyrometer("report", recording.path).stdout.split())
+        assert "of the on-CPU samples were ready but waiting for a core" in text
+
+
 @FEW
 def test_two_hundred_threads(python, start, attach):
     program = start(python, "threads.py", "--threads", 200, "--seconds", 30)

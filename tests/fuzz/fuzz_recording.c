@@ -79,6 +79,7 @@ static void check_definitions(const struct reader *r)
 		require(reader_thread(r, i)->process < reader_processes(r));
 		require(strlen(reader_thread(r, i)->name) < LIMIT_RAW);
 		reader_thread_end(r, i);
+		reader_thread_times(r, i);
 	}
 	for (uint32_t i = 0; i < reader_functions(r); i++)
 		require(strlen(reader_function(r, i)->name) < LIMIT_RAW &&

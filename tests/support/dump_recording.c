@@ -35,11 +35,13 @@ static void print_threads(const struct reader *r)
 {
 	for (uint32_t i = 0; i < reader_threads(r); i++) {
 		const struct thread_info *t = reader_thread(r, i);
+		struct thread_times times = reader_thread_times(r, i);
 
-		printf("thread %u %u %" PRIu64 " %" PRId64 " %u %d %s\n",
+		printf("thread %u %u %" PRIu64 " %" PRId64 " %u %d %s|%" PRIu64
+		       " %" PRIu64 "\n",
 		       t->process, t->tid, t->start,
 		       (int64_t)reader_thread_end(r, i), t->interpreter,
-		       t->main, t->name);
+		       t->main, t->name, times.ran, times.on_cpu);
 	}
 }
 

@@ -323,10 +323,14 @@ static void make_extras(struct program *p)
 	writer_marker(w, &span);
 	writer_marker(w, &instant);
 	writer_thread_name(w, (uint32_t)p->plan.threads - 1, "mail-sender");
+	writer_thread_ran(w, 0, 1000);
+	writer_tick(w, p->now += p->period);
+	writer_sample(w, 0, ID_NONE, STATE_ON_CPU);
+	writer_thread_ran(w, 0, 301000);
 	writer_thread_end(w, (uint32_t)p->plan.threads - 1, p->now);
 	writer_process_end(w, (uint32_t)p->plan.processes - 1, p->now, 0);
-	p->info.ticks += 4;
-	p->info.samples += 4;
+	p->info.ticks += 5;
+	p->info.samples += 5;
 	p->info.unreadable++;
 }
 

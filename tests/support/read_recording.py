@@ -167,7 +167,8 @@ class Recording:
 
     CODINGS = {1: "ub", 2: "dudddd", 3: "ddddud", 4: "ddduu", 5: "ddd",
                6: "uu", 7: "dd", 8: "ddu", 9: "dd", 10: "dudud", 11: "ddddu",
-               12: "udu", 13: "ddd"}
+               12: "udu", 13: "ddd",
+               14: "ddd"}
 
     def read_table(self, tag, c):
         first, n = c.varint(), c.varint()
@@ -210,7 +211,7 @@ class Recording:
 
     def add_3(self, process, tid, start, name, flags, interpreter):
         self.threads.append([process, tid, start, -1, interpreter, flags & 1,
-                             self.strings[name]])
+                             self.strings[name], 0, 0])
 
     def add_4(self, name, file, line, kind, module):
         s = self.strings
@@ -252,6 +253,9 @@ class Recording:
 
     def add_13(self, site, function, line):
         self.symbols.setdefault(site, []).append((function, line))
+
+    def add_14(self, thread, ran, on_cpu):
+        self.threads[thread][7:9] = ran, on_cpu
 
     def resolve(self):
         """Frames and nodes as they are to be shown, and the new node of each."""
@@ -323,7 +327,7 @@ class Recording:
         for p in self.processes:
             yield "process %d %d %d %d %d %s|%s|%s" % tuple(p)
         for t in self.threads:
-            yield "thread %d %d %d %d %d %d %s" % tuple(t)
+            yield "thread %d %d %d %d %d %d %s|%d %d" % tuple(t)
         for f in self.functions:
             yield "function %s|%s|%s %d %d" % f
         for f in frames:

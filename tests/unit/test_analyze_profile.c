@@ -248,6 +248,62 @@ static void knows_the_time_of_what_broke_off(void **state)
 	fake_end(&f);
 }
 
+/* On a CPU by their samples; by the kernel's word one ran all the time, two a
+ * quarter of it, of one nothing is known. */
+static void see_ready(struct fake *f, const uint64_t *ran, uint32_t ticks)
+{
+	uint32_t node = fake_stack(f, "main"), threads[4];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		threads[i] = fake_thread(f, 0, 100 + i, "worker");
+		writer_thread_ran(f->writer, threads[i], ran[i] ? 777 : 0);
+	}
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		fake_tick(f);
+		for (uint32_t i = 0; i < 4; i++)
+			fake_see(f, threads[i], node, STATE_ON_CPU);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		writer_thread_ran(f->writer, threads[i],
+				  ran[i] ? 777 + ran[i] : 0);
+}
+
+static void test_ready_is_not_running(void **state)
+{
+	struct fake f = fake_begin();
+	uint64_t ms = 1000000, all = 0;
+	const uint32_t pid = 100;
+	struct profile_filter half = { .to = 500 * ms,
+				       .pids = &pid,
+				       .n_pids = 1 };
+	struct profile *p;
+
+	see_ready(&f, (uint64_t[]){ 1005 * ms, 250 * ms, 250 * ms, 0 }, 1000);
+	p = fake_profile(&f, NULL);
+	assert_int_equal(p->threads[0].ready, 0);
+	assert_in_range(p->threads[1].ready, 749, 751);
+	assert_in_range(p->threads[2].ready, 749, 751);
+	/* As the others on average: they ran 1505 of 3000 ms. */
+	assert_in_range(p->threads[3].ready, 497, 500);
+	for (uint32_t i = 0; i < 4; i++)
+		all += p->threads[i].ready;
+	assert_int_equal(p->ready, all);
+	p = fake_profile(&f, &half);
+	assert_in_range(p->threads[1].ready, 374, 376);
+	fake_end(&f);
+}
+
+/* Some percent are within what sampling is sure of. */
+static void test_little_is_not_called_ready(void **state)
+{
+	struct fake f = fake_begin();
+	uint64_t ms = 1000000;
+
+	see_ready(&f, (uint64_t[]){ 960 * ms, 940 * ms, 970 * ms, 0 }, 1000);
+	assert_int_equal(fake_profile(&f, NULL)->ready, 0);
+	fake_end(&f);
+}
+
 /* A stack counts once, whatever is in it how often. */
 static void test_unreadable_functions_are_counted(void **state)
 {
@@ -281,6 +337,8 @@ int main(void)
 		cmocka_unit_test(test_stack_keeps_the_innermost),
 		cmocka_unit_test(test_empty_recording),
 		cmocka_unit_test(knows_the_time_of_what_broke_off),
+		cmocka_unit_test(test_ready_is_not_running),
+		cmocka_unit_test(test_little_is_not_called_ready),
 		cmocka_unit_test(test_unreadable_functions_are_counted),
 	};
 

@@ -93,6 +93,7 @@ static void test_sleeper(void **state)
 	assert_in_range(os_thread_core(&t), 0, CPU_SETSIZE - 1);
 	assert_int_equal(os_thread_letter(&t), 'S');
 	assert_true(os_thread_turns(&t) > 0);
+	assert_true(os_thread_ran(&t) > 0);
 	assert_true(os_thread_sleeps(getpid(), o.tid, &sleeps) && sleeps > 0);
 	assert_true(look.futex);
 	assert_in_range(look.address, (uintptr_t)&o.lock,
@@ -105,6 +106,7 @@ static void test_sleeper(void **state)
 	assert_int_equal(os_thread_letter(&t), 0);
 	assert_int_equal(os_thread_core(&t), -1);
 	assert_int_equal(os_thread_turns(&t), 0);
+	assert_int_equal(os_thread_ran(&t), 0);
 	assert_false(os_thread_sleeps(getpid(), o.tid, &sleeps));
 	os_thread_release(&t);
 	assert_int_equal(t.stat_fd, -1);

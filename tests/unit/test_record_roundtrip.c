@@ -312,6 +312,36 @@ static void test_everything_else_comes_back(void **state)
 	buffer_release(&bytes);
 }
 
+static void test_thread_times_come_back(void **state)
+{
+	int fd = memory_file();
+	struct writer *w = new_writer(fd);
+	struct reader *r = NULL;
+	struct thread_times times;
+	struct buffer bytes;
+
+	define_process_and_thread(w);
+	writer_thread_ran(w, 0, 0); /* not known yet */
+	for (uint64_t i = 0; i < 10; i++) {
+		if (i == 2 || i == 7)
+			writer_thread_ran(w, 0, 500 + 100 * i);
+		writer_tick(w, START + i * PERIOD);
+		writer_sample(w, 0, ID_NONE, i % 2 ? STATE_ON_CPU : 0);
+	}
+	writer_thread_ran(w, 0, 0); /* it is gone */
+	assert_int_equal(writer_finish(w, NULL), 0);
+	writer_free(w);
+	bytes = file_bytes(fd);
+	assert_int_equal(reader_open_memory(&r, bytes.data, bytes.size, NULL),
+			 0);
+	times = reader_thread_times(r, 0);
+	assert_int_equal(times.ran, 500);
+	assert_int_equal(times.on_cpu, 2); /* at 3 and 5 */
+	reader_free(r);
+	buffer_release(&bytes);
+	close(fd);
+}
+
 static void test_late_names_and_open_ends(void **state)
 {
 	int fd = memory_file();
@@ -344,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_random_models),
 		cmocka_unit_test(test_blocks_close_when_full),
 		cmocka_unit_test(test_everything_else_comes_back),
+		cmocka_unit_test(test_thread_times_come_back),
 		cmocka_unit_test(test_late_names_and_open_ends),
 	};
 
