@@ -45,7 +45,8 @@ void running_estimate(struct profile *p)
 {
 	struct thread_times all = sum_times(p);
 
-	if (!is_clear(p, &all))
+	/* As fast as can be, samples are not evenly spread over time. */
+	if (!reader_info(p->reader)->period || !is_clear(p, &all))
 		return;
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		struct profile_thread *t = &p->threads[i];
