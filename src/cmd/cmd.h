@@ -26,6 +26,12 @@ extern const struct command command_run, command_attach, command_dump,
 /* Columns of the terminal behind `fd`; `otherwise` when it is none. $COLUMNS
  * wins. */
 int cmd_width(int fd, int otherwise);
+/* Whether a line on fd can be taken back: a terminal, and not a dumb one. */
+bool cmd_screen(int fd);
+/* Put a line of ASCII on stderr, where cmd_screen(), that the next one
+ * replaces;
+ * "" takes it back. */
+void cmd_status(const char *text);
 /* Whether to colour output to fd: a terminal, and no NO_COLOR. */
 bool cmd_colour(int fd);
 /* Say on stderr what went wrong, in one line: a sentence may have words of a

@@ -32,11 +32,18 @@ int cmd_width(int fd, int otherwise)
 	return otherwise;
 }
 
+bool cmd_screen(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && !(term && !strcmp(term, "dumb"));
+}
+
 bool cmd_colour(int fd)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no = getenv("NO_COLOR");
 
-	return isatty(fd) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+	return cmd_screen(fd) && !(no && *no);
 }
 
 void cmd_complain(const char *sentence)
@@ -64,6 +71,19 @@ int cmd_print(int fd, const char *text, size_t size, struct error *err)
 		size -= (size_t)n;
 	}
 	return 0;
+}
+
+/* A line that went on into the next could not be taken back. */
+void cmd_status(const char *text)
+{
+	bool dim = *text && cmd_colour(STDERR_FILENO);
+	int room = cmd_width(STDERR_FILENO, 80) - 1;
+	struct buffer line = BUFFER_INIT;
+
+	buffer_printf(&line, "\r\033[K%s%.*s%s\r", dim ? "\033[2m" : "",
+		      room > 0 ? room : 0, text, dim ? "\033[0m" : "");
+	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	buffer_release(&line);
 }
 
 static void add_overview(struct buffer *out)

@@ -22,7 +22,7 @@ void names_bar(uint64_t *since, uint64_t done, uint64_t total)
 		*since = now;
 	if (now - *since < PATIENCE)
 		return;
-	buffer_add_string(&line, "\r\033[K\033[2mpyrometer: native names [");
+	buffer_add_string(&line, "pyrometer: native names [");
 	for (uint64_t i = 0; i < BAR_WIDTH; i++)
 		buffer_add_string(&line,
 				  i * total < done * BAR_WIDTH ? "#" : ".");
@@ -30,8 +30,8 @@ void names_bar(uint64_t *since, uint64_t done, uint64_t total)
 	text_add_count(&line, done);
 	buffer_add_string(&line, " of ");
 	text_add_count(&line, total);
-	buffer_add_string(&line, "; Ctrl-C skips the rest\033[0m\r");
-	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	buffer_add_string(&line, "; Ctrl-C skips the rest");
+	cmd_status(buffer_text(&line));
 	buffer_release(&line);
 }
 
@@ -48,7 +48,7 @@ static void show(void *context, uint64_t done, uint64_t total)
 
 static void look_up(struct reader *r)
 {
-	bool terminal = isatty(STDERR_FILENO);
+	bool terminal = cmd_screen(STDERR_FILENO);
 	struct sigaction action = { .sa_handler = on_signal }, before;
 	uint64_t since = 0;
 	struct symbolise_options options = {
@@ -62,7 +62,7 @@ static void look_up(struct reader *r)
 	symbolise_reader(r, &options, &counts);
 	sigaction(SIGINT, &before, NULL);
 	if (terminal && since && clock_now() - since > PATIENCE)
-		cmd_print(STDERR_FILENO, "\r\033[K", 4, NULL);
+		cmd_status("");
 }
 
 void names_complete(struct reader *reader)

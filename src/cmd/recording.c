@@ -112,28 +112,22 @@ static void add_progress(struct buffer *out, const struct recording_info *info,
 	text_add_seconds(out, (double)info->duration / NS_PER_SECOND);
 	buffer_add_string(out, ", ");
 	text_add_count(out, info->samples);
-	buffer_add_string(out, " samples");
+	buffer_add_string(out, info->samples == 1 ? " sample" : " samples");
 	if (n_processes > 1)
 		buffer_printf(out, ", %u processes", n_processes);
 }
 
-/* A line that went on into the next could not be taken back. */
 static void show_progress(void *context, const struct recording_info *info,
 			  uint32_t n_processes)
 {
 	struct recording *r = context;
-	struct buffer text = BUFFER_INIT, line = BUFFER_INIT;
-	size_t room = (size_t)cmd_width(STDERR_FILENO, 80) - 1;
+	struct buffer text = BUFFER_INIT;
 
 	if (!r->status_line)
 		return;
 	add_progress(&text, info, n_processes);
-	if (text.size > room) /* it is ASCII */
-		text.size = room;
-	buffer_printf(&line, "\r\033[K\033[2m%s\033[0m\r", buffer_text(&text));
-	cmd_print(STDERR_FILENO, buffer_text(&line), line.size, NULL);
+	cmd_status(buffer_text(&text));
 	buffer_release(&text);
-	buffer_release(&line);
 }
 
 static void show_naming(void *context, uint64_t done, uint64_t total)
@@ -181,7 +175,7 @@ int recording_open(struct recording *r, struct recording_options *options,
 
 	memset(r, 0, sizeof(*r));
 	r->options = options;
-	r->status_line = !options->quiet && isatty(STDERR_FILENO);
+	r->status_line = !options->quiet && cmd_screen(STDERR_FILENO);
 	r->fd = STDOUT_FILENO;
 	if (options->output && !strcmp(options->output, "-"))
 		return 0;
@@ -331,7 +325,7 @@ int recording_finish(struct recording *r, struct error *err)
 	int status = recorder_run(r->recorder, err);
 
 	if (r->status_line)
-		cmd_print(STDERR_FILENO, "\r\033[K", 4, NULL);
+		cmd_status("");
 	if (status < 0)
 		return error_context(err, "%s", r->path ? r->path : "output");
 	if (!recorder_targets(r->recorder)) {

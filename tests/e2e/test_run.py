@@ -189,6 +189,18 @@ def test_status_line_fits_the_terminal(python, programs, tmp_path):
 
 
 @SOME
+@pytest.mark.parametrize("name, value, has_line", [("TERM", "dumb", False), ("NO_COLOR", "1", True)])
+def test_status_line_suits_the_terminal(python, programs, tmp_path, name, value, has_line):
+    terminal = Terminal([PYROMETER, "run", "-o", tmp_path / "a.pyro", "--",
+                         *programs.command(python, "busy.py", 1)],
+                        env={**os.environ, "TERM": "xterm", name: value})
+    assert terminal.end() == 0
+    assert ("\r\x1b[Kpyrometer: " in terminal.text) == has_line
+    assert not re.search(r"\x1b\[[0-9;]*m", terminal.text)
+    assert has_line or "\x1b" not in terminal.text
+
+
+@SOME
 def test_interrupt_from_the_terminal_is_the_programs(python, programs, tmp_path):
     terminal = Terminal([PYROMETER, "run", "-o", tmp_path / "run.pyro", "--",
                          *programs.command(python, "signals.py")])
