@@ -65,12 +65,15 @@ static void add_elsewhere(struct buffer *out, const struct tree_data *d,
 	struct view_line line = view_line(out, style);
 	double unit = d->profile->seconds_per_sample;
 	uint64_t most = spots->elsewhere_in_samples;
+	double all = (double)(spots->samples + spots->elsewhere);
 
-	if ((double)spots->elsewhere <= LEAST_SHARE * (double)spots->samples)
+	if ((double)spots->elsewhere <= LEAST_SHARE * all)
 		return;
 	view_add_right(&line, INK_DIM,
 		       view_seconds((double)spots->elsewhere * unit).text, 9);
-	view_add_format(&line, INK_DIM, "%9sin no code of yours, ", "");
+	view_add_right(&line, INK_DIM,
+		       view_percent((double)spots->elsewhere / all).text, 7);
+	view_add(&line, INK_DIM, "  in no code of yours, ");
 	if (most * 2 > spots->elsewhere)
 		view_add(&line, INK_DIM, "mostly in ");
 	else
@@ -86,12 +89,14 @@ static void add_spots(struct buffer *out, struct tree_data *d,
 		      const struct thread_group *group)
 {
 	struct hotspots spots;
+	double all;
 	uint32_t i;
 
 	count_spots(&spots, d, group);
+	all = (double)(spots.samples + spots.elsewhere);
 	for (i = 0; i < spots.n_spots && i < SPOTS; i++) {
 		const struct hotspot *spot = &spots.spots[i];
-		double share = (double)spot->samples / (double)spots.samples;
+		double share = (double)spot->samples / all;
 
 		if (i && share < LEAST_SHARE)
 			break;

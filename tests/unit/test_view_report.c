@@ -172,7 +172,9 @@ static void test_summary_says_mostly_of_most_only(void **state)
 	static const struct {
 		const char *most;
 		uint32_t samples;
-	} rows[] = { { "mostly in f0", 60 }, { "most often (10%) in f0", 6 } };
+	} rows[] = { { " 53.3%  in no code of yours, mostly in f0", 60 },
+		     { " 37.5%  in no code of yours, most often (10%) in f0",
+		       6 } };
 	struct view_style style = { 100, false, true };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
