@@ -351,8 +351,8 @@ static void emit_rest(struct emitting *e, uint32_t parent, uint32_t depth)
 	for (uint32_t i = first; i != ID_NONE; i = e->m->items[i].next) {
 		uint64_t total = e->m->items[i].total;
 
-		if (e->m->items[i].shown)
-			continue;
+		if (e->m->items[i].shown || !total)
+			continue; /* 0: of folded recursion */
 		rest.count++;
 		rest.samples += total;
 		if (total > out->largest)

@@ -217,6 +217,12 @@ def test_idle_threads_share_a_line(tmp_path):
     assert "40 threads pool-*" in report("--idle", path)
 
 
+def test_folded_recursion_leaves_nothing_out(tmp_path):
+    path = describe(tmp_path / "deep.pyro", [
+        ("MainThread", RUNNING, 9, stack(*[(f"f{i % 7}", i) for i in range(5000)]))])
+    assert "smaller" not in report(path)
+
+
 def test_large_recording(tmp_path):
     path = tmp_path / "large.pyro"
     subprocess.run([MAKE_RECORDING, "--ticks", "50000", "--threads", "4",
