@@ -40,6 +40,19 @@ void place_add(struct buffer *out, const struct places *places,
 		buffer_printf(out, ":%u", line);
 }
 
+/* A long name (templates of C++ have them) leaves two fifths of the line to the
+ * place, if that needs so much: where it is tells more than its end. */
+static int name_columns(const struct view_line *line, const char *name,
+			const char *place)
+{
+	int wanted = text_width(place) + 3, most = line->left * 2 / 5;
+
+	if (!*place || text_width(name) + wanted <= line->left ||
+	    most < PLACE_LEAST + 3)
+		return line->left;
+	return line->left - (wanted < most ? wanted : most);
+}
+
 void place_add_function(struct view_line *line, enum ink ink,
 			const struct places *places, uint32_t function,
 			uint32_t at, bool brackets)
@@ -48,7 +61,8 @@ void place_add_function(struct view_line *line, enum ink ink,
 	const char *name = reader_function(places->reader, function)->name;
 
 	place_add(&place, places, function, at);
-	view_add(line, ink, name);
+	view_add_cut(line, ink, name,
+		     name_columns(line, name, buffer_text(&place)), false);
 	if (place.size && line->left >= PLACE_LEAST + 3) {
 		view_add(line, INK_DIM, brackets ? " (" : "  ");
 		view_add_cut(line, INK_DIM, buffer_text(&place),

@@ -217,6 +217,15 @@ def test_idle_threads_share_a_line(tmp_path):
     assert "40 threads pool-*" in report("--idle", path)
 
 
+@pytest.mark.parametrize("view", ["--tree", "--top", "--threads", "--callers=*long*"])
+def test_long_names_leave_room_for_their_place(tmp_path, view):
+    name, file = "a_long_name_" * 20, "/srv/" + "deep/" * 20 + "place.py"
+    path = describe(tmp_path / "long.pyro", [("MainThread", RUNNING, 9, stack((name, 7, file)))])
+    line, = [line for line in report(view, path, env={"COLUMNS": "160"}).splitlines()
+             if "a_long" in line and "(--all)" not in line]
+    assert "…" in line and "place.py:1" in line and len(line) <= 160
+
+
 def test_folded_recursion_leaves_nothing_out(tmp_path):
     path = describe(tmp_path / "deep.pyro", [
         ("MainThread", RUNNING, 9, stack(*[(f"f{i % 7}", i) for i in range(5000)]))])
