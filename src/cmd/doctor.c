@@ -62,7 +62,7 @@ static int width_of(const struct finding *f)
 static void add_purpose(struct view_line *line, const struct finding *f)
 {
 	if (f->purpose[0])
-		view_add_format(line, INK_DIM, " (for %s)", f->purpose);
+		view_words_format(line, INK_DIM, " (for %s)", f->purpose);
 }
 
 /* In columns where they fit, else the fact on a line of its own. */
@@ -78,12 +78,14 @@ static void add_finding(struct buffer *out, const struct finding *f,
 		view_add(&line, INK_PLAIN, f->fact);
 		add_purpose(&line, f);
 	} else {
-		view_add(&line, INK_STRONG, f->what);
+		line.indent = VERDICT_WIDTH;
+		view_words(&line, INK_STRONG, f->what);
 		add_purpose(&line, f);
 		view_end(&line);
 		line = view_line(out, style);
+		line.indent = VERDICT_WIDTH;
 		view_add_left(&line, INK_PLAIN, "", VERDICT_WIDTH);
-		view_add(&line, INK_PLAIN, f->fact);
+		view_words(&line, INK_PLAIN, f->fact);
 	}
 	view_end(&line);
 	if (f->remedy[0])

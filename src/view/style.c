@@ -137,28 +137,45 @@ struct view_facts view_facts(struct buffer *out, const struct view_style *style)
 
 static void break_line(struct view_line *line)
 {
+	int indent = line->indent;
+
 	view_end(line);
 	*line = view_line(line->out, line->style);
+	line->indent = indent;
+	add_spaces(line, indent);
 }
 
 void view_words(struct view_line *line, enum ink ink, const char *text)
 {
 	struct buffer word = BUFFER_INIT;
-	bool first = true;
 
-	for (; *text; first = false) {
-		size_t n = strcspn(text, " ");
+	while (*text) {
+		int gap = (int)strspn(text, " ");
+		size_t n = strcspn(text + gap, " ");
 
 		buffer_reset(&word);
-		buffer_add(&word, text, n);
-		text += n + strspn(text + n, " ");
-		if (!first && text_width(buffer_text(&word)) >= line->left)
+		buffer_add(&word, text + gap, n);
+		text += (size_t)gap + n;
+		if (gap && gap + text_width(buffer_text(&word)) > line->left)
 			break_line(line);
-		else if (!first)
-			view_add(line, INK_PLAIN, " ");
+		else
+			add_spaces(line, gap);
 		view_add(line, ink, buffer_text(&word));
 	}
 	buffer_release(&word);
+}
+
+void view_words_format(struct view_line *line, enum ink ink, const char *format,
+		       ...)
+{
+	struct buffer text = BUFFER_INIT;
+	va_list args;
+
+	va_start(args, format);
+	buffer_vprintf(&text, format, args);
+	va_end(args);
+	view_words(line, ink, buffer_text(&text));
+	buffer_release(&text);
 }
 
 void view_fact(struct view_facts *facts, enum ink ink, const char *format, ...)

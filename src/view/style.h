@@ -33,6 +33,7 @@ struct view_line {
 	struct buffer *out;
 	const struct view_style *style;
 	int left;
+	int indent; /* columns that view_words leaves free on new lines */
 };
 
 struct view_line view_line(struct buffer *out, const struct view_style *style);
@@ -51,6 +52,8 @@ void view_add_format(struct view_line *line, enum ink ink, const char *format,
 		     ...) __attribute__((format(printf, 3, 4)));
 /* Append words, on new lines where they do not fit. */
 void view_words(struct view_line *line, enum ink ink, const char *text);
+void view_words_format(struct view_line *line, enum ink ink, const char *format,
+		       ...) __attribute__((format(printf, 3, 4)));
 void view_end(struct view_line *line); /* the newline */
 
 /* The colour of a share. */

@@ -24,6 +24,7 @@
 #define SHARE_COLUMNS	7
 #define NARROW		60 /* below this, no share beside the time */
 #define IDLE_PLACES	3
+#define GROUP_INDENT	2  /* of what does not fit the line of a group */
 #define IDLE_PLACES_MAX 64 /* that are told apart */
 
 int tree_data_init(struct tree_data *d, const struct view_request *r,
@@ -233,6 +234,7 @@ void tree_group_line(struct buffer *out, const struct view_style *style,
 	struct view_line line = view_line(out, style);
 	double seconds = (double)c->samples * d->profile->seconds_per_sample;
 
+	line.indent = GROUP_INDENT;
 	if (has_processes(d))
 		view_add_format(&line, INK_STRONG, "process %u ",
 				reader_process(reader, group->process)->pid);
@@ -243,17 +245,19 @@ void tree_group_line(struct buffer *out, const struct view_style *style,
 		     group->name[0] ? group->name : "(unnamed thread)",
 		     line.left / 2, false);
 	if (group->n_threads == 1)
-		view_add_format(&line, INK_DIM, "  tid %u",
-				reader_thread(reader, group->threads[0])->tid);
-	view_add_format(&line, INK_PLAIN, "  %s, %.0f%% on CPU",
-			view_seconds(seconds).text,
-			100 * share_of(running_samples(c), c->samples));
+		view_words_format(
+			&line, INK_DIM, "  tid %u",
+			reader_thread(reader, group->threads[0])->tid);
+	view_words_format(&line, INK_PLAIN, "  %s, %.0f%% on CPU",
+			  view_seconds(seconds).text,
+			  100 * share_of(running_samples(c), c->samples));
 	if (c->gil_wait * 100 >= c->samples && c->gil_wait)
-		view_add_format(&line, INK_WARM, ", %.0f%% waiting for the GIL",
-				100 * share_of(c->gil_wait, c->samples));
+		view_words_format(&line, INK_WARM,
+				  ", %.0f%% waiting for the GIL",
+				  100 * share_of(c->gil_wait, c->samples));
 	if (name_top && group->top_samples * 2 > c->samples)
-		view_add_format(&line, INK_DIM, ", mostly in %s",
-				reader_function(reader, group->top)->name);
+		view_words_format(&line, INK_DIM, ", mostly in %s",
+				  reader_function(reader, group->top)->name);
 	view_end(&line);
 }
 

@@ -45,6 +45,19 @@ def test_text_tells_the_same():
         assert finding["remedy"] in text
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_nothing_is_cut_on_a_narrow_screen(width):
+    """It goes on in the next line, below its beginning."""
+    text = pyrometer("doctor", env={**os.environ, "COLUMNS": str(width)}).stdout
+    words = " ".join(text.split())
+    for finding in examine()[1]["machine"]:
+        assert " ".join(finding["what"].split()) in words
+        if finding["purpose"]:
+            assert f"(for {finding['purpose']})" in words
+    lines = [line for line in text.splitlines()[1:] if "to permit it" not in line]
+    assert all(len(line) <= width and line.startswith("  ") for line in lines)
+
+
 @AS_ROOT
 def test_root_lacks_nothing_that_is_needed():
     status, told = examine()
