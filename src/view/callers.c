@@ -105,6 +105,12 @@ static void add_callers(struct buffer *out, const struct view_request *r,
 	callers_release(&c);
 }
 
+static void add_more(struct buffer *out, uint32_t n)
+{
+	buffer_printf(out, "%u more function%s match%s (--all)\n\n", n,
+		      view_plural(n), n == 1 ? "es" : "");
+}
+
 int view_callers(struct buffer *out, const struct view_request *r,
 		 struct error *err)
 {
@@ -121,8 +127,7 @@ int view_callers(struct buffer *out, const struct view_request *r,
 		for (uint32_t i = 0; i < shown; i++)
 			add_callers(out, r, &d, found.functions[i]);
 		if (shown < found.n_functions)
-			buffer_printf(out, "%u more functions match (--all)\n",
-				      found.n_functions - shown);
+			add_more(out, found.n_functions - shown);
 		view_footing(out, r->profile, r->style, &certainty);
 	}
 	tree_data_release(&d);

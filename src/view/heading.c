@@ -11,7 +11,7 @@
 #define WIDER 1.25
 
 static const char *const mode_texts[] = {
-	[MODE_WALL] = "wall time of every thread",
+	[MODE_WALL] = "wall time",
 	[MODE_CPU] = "time on a CPU",
 	[MODE_GIL] = "time with the GIL",
 };
@@ -115,9 +115,9 @@ static void add_counts(struct view_facts *facts, const struct profile *p)
 {
 	uint32_t threads = threads_seen(p);
 
-	view_fact(facts, INK_DIM, "%s samples of %u thread%s",
-		  view_count(p->samples).text, threads,
-		  threads == 1 ? "" : "s");
+	view_fact(facts, INK_DIM, "%s sample%s of %u thread%s",
+		  view_count(p->samples).text, view_plural(p->samples), threads,
+		  view_plural(threads));
 	view_fact(facts, INK_DIM, "CPU time %s",
 		  view_seconds(view_cpu_seconds(p)).text);
 }
@@ -172,9 +172,10 @@ static void add_filter(struct buffer *out, const struct view_request *r)
 	add_pids(&facts, f);
 	add_window(&facts, p);
 	if (p->samples < p->all_samples)
-		view_fact(&facts, INK_WARM, "%s of %s samples there",
+		view_fact(&facts, INK_WARM, "%s of %s sample%s there",
 			  view_count(p->samples).text,
-			  view_count(p->all_samples).text);
+			  view_count(p->all_samples).text,
+			  view_plural(p->all_samples));
 	view_facts_end(&facts);
 }
 
@@ -210,12 +211,15 @@ void view_heading(struct buffer *out, const struct view_request *r)
 void view_nothing(struct buffer *out, const struct view_request *r)
 {
 	struct view_line line = view_line(out, r->style);
+	const struct profile *p = r->profile;
 
 	view_add(&line, INK_ALERT,
-		 r->profile->all_samples
-			 ? "No sample passes the filters."
-			 : "There are no samples in this time.");
+		 p->all_samples ? "No sample passes the filters."
+		 : p->filter.from || p->filter.to
+			 ? "There are no samples in this time."
+			 : "The recording has no samples.");
 	view_end(&line);
+	buffer_add_byte(out, '\n');
 }
 
 /* `things`: what there are several of, "" for samples. */
@@ -326,8 +330,9 @@ void view_footing(struct buffer *out, const struct profile *p,
 	const struct recording_info *info = reader_info(p->reader);
 	struct view_facts facts = view_facts(out, style);
 
-	view_fact(&facts, INK_DIM, "%s samples in %s",
-		  view_count(p->samples).text, view_seconds(p->duration).text);
+	view_fact(&facts, INK_DIM, "%s sample%s in %s",
+		  view_count(p->samples).text, view_plural(p->samples),
+		  view_seconds(p->duration).text);
 	add_problems(&facts, p);
 	add_ready(&facts, p);
 	add_cost(&facts, info);

@@ -20,7 +20,7 @@ struct view_line view_line(struct buffer *out, const struct view_style *style)
 	int width = style->width < VIEW_WIDTH_LEAST ? VIEW_WIDTH_LEAST
 						    : style->width;
 
-	return (struct view_line){ out, style, width };
+	return (struct view_line){ .out = out, .style = style, .left = width };
 }
 
 static void begin_ink(struct view_line *line, enum ink ink)
@@ -236,6 +236,11 @@ struct view_number view_integer(uint64_t n)
 
 	snprintf(number.text, sizeof(number.text), "%" PRIu64, n);
 	return number;
+}
+
+const char *view_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
 }
 
 struct view_number view_sure(const struct confidence *c)

@@ -50,7 +50,8 @@ void view_add_left(struct view_line *line, enum ink ink, const char *text,
 		   int columns);
 void view_add_format(struct view_line *line, enum ink ink, const char *format,
 		     ...) __attribute__((format(printf, 3, 4)));
-/* Append words, on new lines where they do not fit. */
+/* Append words, on new lines where they do not fit; the first one, too, if
+ * there is a space before it. */
 void view_words(struct view_line *line, enum ink ink, const char *text);
 void view_words_format(struct view_line *line, enum ink ink, const char *format,
 		       ...) __attribute__((format(printf, 3, 4)));
@@ -82,6 +83,8 @@ struct view_number view_percent(double share);
 struct view_number view_points(double share); /* percent without the sign */
 struct view_number view_count(uint64_t n);    /* 1,234 */
 struct view_number view_integer(uint64_t n);  /* 1234 */
+/* What a word for so many things ends in: "" or "s". */
+const char *view_plural(uint64_t n);
 /* Plus-minus of a share in points; "~" after it when the share drifts. */
 struct view_number view_sure(const struct confidence *c);
 

@@ -8,6 +8,7 @@
 #include "view/place.h"
 
 #define THREADS 40
+#define NARROW	60 /* below this, little beside the name */
 
 enum column { TID, TIME, SAMPLES, CPU, GIL, WAIT, GC, N };
 
@@ -26,7 +27,7 @@ static const struct {
 
 static int name_columns(const struct view_style *style)
 {
-	return style->width < 60 ? 14 : style->width < 100 ? 20 : 30;
+	return style->width < NARROW ? 14 : style->width < 100 ? 20 : 30;
 }
 
 static void add_titles(struct buffer *out, const struct view_style *style)
@@ -38,7 +39,8 @@ static void add_titles(struct buffer *out, const struct view_style *style)
 		if (style->width >= columns[i].least_width)
 			view_add_right(&line, INK_DIM, columns[i].title,
 				       columns[i].columns);
-	view_add(&line, INK_DIM, "  most often in");
+	view_add(&line, INK_DIM,
+		 style->width < NARROW ? "  in" : "  most often in");
 	view_end(&line);
 }
 
@@ -53,9 +55,12 @@ static struct view_number percent(uint64_t part, const struct profile_thread *t)
 static void add_top(struct view_line *line, const struct places *places,
 		    const struct thread_row *row)
 {
-	view_add_format(line, INK_DIM, " %4.0f%% ",
-			100 * (double)row->top_samples /
-				(double)row->counts.samples);
+	if (line->style->width < NARROW)
+		view_add(line, INK_PLAIN, "  ");
+	else
+		view_add_format(line, INK_DIM, " %4.0f%% ",
+				100 * (double)row->top_samples /
+					(double)row->counts.samples);
 	place_add_function(line, INK_PLAIN, places, row->top, 0, true);
 }
 
@@ -134,7 +139,6 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 		     const struct threads *t)
 {
 	struct places places = places_of(r->profile);
-	struct view_certainty certainty = { 0 };
 	uint32_t shown = rows_shown(r, t);
 	bool *done = xcalloc(reader_processes(places.reader), sizeof(*done));
 
@@ -151,7 +155,6 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 			      t->n_rows - shown,
 			      t->n_rows - shown > 1 ? "s" : "");
 	buffer_add_byte(out, '\n');
-	view_footing(out, r->profile, r->style, &certainty);
 	free(done);
 }
 
@@ -169,15 +172,18 @@ static int count(struct threads *t, const struct view_request *r,
 int view_threads(struct buffer *out, const struct view_request *r,
 		 struct error *err)
 {
+	struct view_certainty certainty = { 0 };
 	struct arena arena = ARENA_INIT;
 	struct threads t;
 	int status = count(&t, r, &arena, err);
 
 	if (status == 0) {
 		view_heading(out, r);
-		if (!t.n_rows)
+		if (t.n_rows)
+			add_rows(out, r, &t);
+		else
 			view_nothing(out, r);
-		add_rows(out, r, &t);
+		view_footing(out, r->profile, r->style, &certainty);
 	}
 	arena_release(&arena);
 	return status;

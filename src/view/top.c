@@ -127,11 +127,19 @@ static void note_certainty(struct view_certainty *c,
 	c->drifts |= share->sure.drifts;
 }
 
+static void add_more(struct buffer *out, uint32_t n, bool libraries)
+{
+	const char *one = libraries ? "library" : "function";
+	const char *more = libraries ? "libraries" : "functions";
+
+	buffer_printf(out, "%s more %s (--all)\n", view_count(n).text,
+		      n == 1 ? one : more);
+}
+
 static void add_rows(struct buffer *out, const struct view_request *r,
-		     const struct listing *l)
+		     const struct listing *l, struct view_certainty *certainty)
 {
 	const struct shares *top = &l->shares;
-	struct view_certainty certainty = { 0 };
 	uint32_t shown = rows_shown(r, top);
 	uint64_t sum = 0;
 
@@ -140,30 +148,30 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 		const struct key_share *f = &top->items[i];
 
 		sum += f->flat.samples;
-		note_certainty(&certainty, &f->flat);
-		note_certainty(&certainty, &f->cum);
+		note_certainty(certainty, &f->flat);
+		note_certainty(certainty, &f->cum);
 		add_row(out, r, l, f,
 			(double)sum / (double)r->profile->samples);
 	}
 	if (shown < top->n_items)
-		buffer_printf(out, "%s more %s (--all)\n",
-			      view_count(top->n_items - shown).text,
-			      l->libraries ? "libraries" : "functions");
+		add_more(out, top->n_items - shown, l->libraries);
 	buffer_add_byte(out, '\n');
-	view_footing(out, r->profile, r->style, &certainty);
 }
 
 int view_top(struct buffer *out, const struct view_request *r,
 	     struct error *err)
 {
+	struct view_certainty certainty = { 0 };
 	struct listing l;
 	int status = listing_init(&l, r, err);
 
 	if (status == 0) {
 		view_heading(out, r);
-		if (!l.shares.n_items)
+		if (l.shares.n_items)
+			add_rows(out, r, &l, &certainty);
+		else
 			view_nothing(out, r);
-		add_rows(out, r, &l);
+		view_footing(out, r->profile, r->style, &certainty);
 	}
 	arena_release(&l.arena);
 	return status;

@@ -217,6 +217,28 @@ def test_idle_threads_share_a_line(tmp_path):
     assert "40 threads pool-*" in report("--idle", path)
 
 
+def test_one_thing_is_one(tmp_path):
+    path = describe(tmp_path / "one.pyro", [("MainThread", RUNNING, 1, stack(MAIN))])
+    text = report(path)
+    assert "1 sample of 1 thread" in text and "1 sample in" in text
+    runs = [("MainThread", RUNNING, 9, stack((f"f{i}", 1))) for i in range(6)]
+    path = describe(tmp_path / "six.pyro", runs)
+    assert "1 more function (--all)" in report("--top", "-l", 5, path)
+    assert "1 more function matches (--all)" in report("--callers", "f*", path)
+
+
+@pytest.mark.parametrize("view", ["--tree", "--top", "--lines", "--threads"])
+def test_nothing_to_show(recording, tmp_path, view):
+    """Says why, without the titles of a table that has no rows."""
+    empty = describe(tmp_path / "empty.pyro", [])
+    for arguments, why in ((["--thread", "nosuch", recording], "No sample passes the filters."),
+                           (["--from", "5s", recording], "There are no samples in this time."),
+                           ([empty], "The recording has no samples.")):
+        text = report(view, *arguments)
+        assert re.search(rf"\n\n{why}\n\n0 samples in ", text)
+        assert report_json(view, *arguments)["profile"]["samples"] == 0
+
+
 @pytest.mark.parametrize("view", ["--tree", "--top", "--threads", "--callers=*long*"])
 def test_long_names_leave_room_for_their_place(tmp_path, view):
     name, file = "a_long_name_" * 20, "/srv/" + "deep/" * 20 + "place.py"
