@@ -227,7 +227,8 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 		    (row->line || strcmp(row->function, function)))
 			add_source_line(out, r->style, &sources, row, function);
 		add_row(out, r, row);
-		certainty->drifts |= row->cum_samples && row->cum.sure.drifts;
+		certainty->drifts |= row->cum_samples && row->cum.sure.drifts &&
+				     r->style->width >= NARROW;
 		last = row;
 	}
 	release_sources(&sources);

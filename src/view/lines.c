@@ -220,7 +220,8 @@ static void add_file(struct buffer *out, const struct view_request *r,
 		add_line(
 			out, r->style, l, &source,
 			reader_function(r->profile->reader, l->function)->name);
-		certainty->drifts |= l->cum.sure.drifts;
+		certainty->drifts |=
+			l->cum.sure.drifts && r->style->width >= NARROW;
 		last = l->number;
 	}
 	buffer_add_byte(out, '\n');

@@ -117,14 +117,17 @@ static uint32_t rows_shown(const struct view_request *r, const struct shares *s)
 	return r->all || s->n_items < limit ? s->n_items : limit;
 }
 
+/* `column` has the mark of a share that drifts, if it is shown. */
 static void note_certainty(struct view_certainty *c,
-			   const struct share_count *share)
+			   const struct view_style *style,
+			   const struct share_count *share, enum column column)
 {
 	double half = interval_half(share->sure.run);
 
 	if (half > c->half)
 		c->half = half;
-	c->drifts |= share->sure.drifts;
+	c->drifts |= share->sure.drifts &&
+		     style->width >= columns[column].least_width;
 }
 
 static void add_more(struct buffer *out, uint32_t n, bool libraries)
@@ -148,8 +151,8 @@ static void add_rows(struct buffer *out, const struct view_request *r,
 		const struct key_share *f = &top->items[i];
 
 		sum += f->flat.samples;
-		note_certainty(certainty, &f->flat);
-		note_certainty(certainty, &f->cum);
+		note_certainty(certainty, r->style, &f->flat, FLAT_SURE);
+		note_certainty(certainty, r->style, &f->cum, CUM_SURE);
 		add_row(out, r, l, f,
 			(double)sum / (double)r->profile->samples);
 	}

@@ -198,6 +198,13 @@ def test_width_and_colour(recording, width):
         assert "\x1b[" in report(view, "--color", "always", recording)
 
 
+@pytest.mark.parametrize("view", ["--top", "--lines"])
+def test_a_mark_is_explained_where_it_is(recording, view):
+    for width in (40, 80, 120):
+        text = report(view, recording, env={"COLUMNS": str(width)})
+        assert bool(re.search(r"\d~ ", text)) == ("~ changes over time" in text)
+
+
 def test_names_cannot_move_the_cursor(tmp_path):
     path = describe(tmp_path / "evil.pyro", [
         ("th\x1b[2Jread", RUNNING, 10, stack(("f\x1b[31m\x07", 1, "/e\x1b]0;x\x07.py")))])
