@@ -22,7 +22,9 @@
 #include "elf/walk.h"
 
 #define CACHE_BITS   13
-#define REREAD_SHARE 20			  /* one part in so many of the time */
+#define REREAD_SHARE 20 /* one part in so many of the time */
+#define SURE_SHARE   2	/* the same, for what must be code */
+#define MISSED_BITS  6
 #define FRAME_MAX    (UINT64_C(16) << 20) /* bytes, of one frame */
 #define GUESSES_MAX  65536		  /* kept; then all are forgotten */
 
@@ -43,7 +45,9 @@ struct unwinder {
 	struct process_opener files; /* of a live process */
 	const struct unwind_machine *machine;
 	struct code code;
-	uint64_t reread_from; /* not before: of the maps */
+	uint64_t reread_from, sure_from; /* not before: of the maps */
+	/* Pages that were in no mapping when these were read. */
+	uint64_t missed[1 << MISSED_BITS];
 	struct known_rule cache[1 << CACHE_BITS];
 	struct walk_stack stack;
 	/* What code without tables told, by address: too costly to forget for
@@ -113,35 +117,60 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* Libraries come and go; but what jumps into nowhere must not make us read the
- * maps for every sample, so that is given a small share of the time. */
-static bool reread(struct unwinder *u)
+static uint64_t *missed_of(struct unwinder *u, uint64_t page)
+{
+	return &u->missed[(page * 0x9e3779b97f4a7c15u) >> (64 - MISSED_BITS)];
+}
+
+static void forget(struct unwinder *u)
+{
+	memset(u->cache, 0, sizeof(u->cache));
+	memset(u->missed, 0, sizeof(u->missed));
+	map_clear(&u->guess_of);
+	u->guess_count = 0;
+}
+
+/* Returns whether the code is there now. A process that has ended has no
+ * mappings, but pictures of it may be left to be walked: the old ones stay. */
+static bool reread(struct unwinder *u, uint64_t address)
 {
 	struct maps maps = MAPS_INIT;
 	uint64_t start = clock_now(), end;
-	bool changed = false;
+	bool found;
 
-	if (!u->pid || start < u->reread_from)
-		return false;
-	if (!maps_read(&maps, u->pid, NULL))
-		changed = code_update(&u->code, &maps);
-	if (changed) {
-		memset(u->cache, 0, sizeof(u->cache));
-		map_clear(&u->guess_of);
-		u->guess_count = 0;
-	}
+	if (!maps_read(&maps, u->pid, NULL) && maps.count &&
+	    code_update(&u->code, &maps))
+		forget(u);
 	maps_release(&maps);
+	found = code_find(&u->code, address);
 	end = clock_now();
 	u->reread_from = end + REREAD_SHARE * (end - start);
-	return changed;
+	u->sure_from = found ? end : end + SURE_SHARE * (end - start);
+	if (!found)
+		*missed_of(u, address >> 12) = address >> 12;
+	return found;
+}
+
+/* Libraries come and go; but what jumps into nowhere must not make us read the
+ * maps for every sample, so that is given a small share of the time. A program
+ * that imports maps one library after the other, though, and runs each at once:
+ * where code must be (`sure`), it is looked for now, unless that was in vain
+ * the last time. */
+static bool may_reread(struct unwinder *u, uint64_t address, bool sure)
+{
+	uint64_t now = clock_now(), page = address >> 12;
+
+	return u->pid &&
+	       (now >= u->reread_from ||
+		(sure && now >= u->sure_from && *missed_of(u, page) != page));
 }
 
 static const struct code_region *find_region(struct unwinder *u,
-					     uint64_t address)
+					     uint64_t address, bool sure)
 {
 	const struct code_region *r = code_find(&u->code, address);
 
-	if (!r && reread(u))
+	if (!r && may_reread(u, address, sure) && reread(u, address))
 		r = code_find(&u->code, address);
 	return r;
 }
@@ -232,9 +261,10 @@ static struct known_rule *slot_of(struct unwinder *u, uint64_t address)
 	return &u->cache[(address * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
 }
 
-/* `pc` is the address, or the one behind it. NULL: that is no code. */
+/* `pc` is the address, or the one behind it; `sure`: the walk is there. NULL:
+ * that is no code. */
 static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
-				    uint64_t pc)
+				    uint64_t pc, bool sure)
 {
 	struct known_rule *known = slot_of(u, address);
 	const struct code_region *region;
@@ -242,7 +272,7 @@ static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
 
 	if (known->address == address && address)
 		return known;
-	region = find_region(u, address);
+	region = find_region(u, address, sure);
 	if (!region)
 		return NULL;
 	if (region->module != UNWIND_NO_MODULE) {
@@ -258,7 +288,7 @@ static struct known_rule *find_rule(struct unwinder *u, uint64_t address,
 /* A handler returns to code that nobody called. */
 static bool is_after_call(struct unwinder *u, uint64_t pc)
 {
-	struct known_rule *known = find_rule(u, pc - 1, pc);
+	struct known_rule *known = find_rule(u, pc - 1, pc, false);
 
 	if (!known)
 		return false;
@@ -388,7 +418,7 @@ static bool step_by_guess(struct walk *w, const struct unwind_rule *rule)
 static bool step(struct walk *w)
 {
 	const struct known_rule *known =
-		find_rule(w->u, w->at.pc - w->is_return, w->at.pc);
+		find_rule(w->u, w->at.pc - w->is_return, w->at.pc, true);
 	struct unwind_rule rule = { .cfa = CFA_NONE };
 
 	if (!known && w->count)

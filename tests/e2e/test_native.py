@@ -324,19 +324,29 @@ def test_run(python, programs, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def fortran(programs):
+def library(programs):
+    """library(python, source, compiler, options...): it is built, once for each
+    root; its path as that Python sees it."""
+    def provide(python, source, compiler, *options):
+        if not shutil.which(compiler):
+            pytest.skip(f"no {compiler} here")
+        folder = programs.folder(python.root)
+        path = f"{folder}/{os.path.splitext(source)[0]}.so"
+        if not os.path.exists(path):
+            subprocess.run([compiler, *options, f"{folder}/{source}", "-o", path], check=True,
+                           cwd=folder)
+        return path[len(python.root):]
+    return provide
+
+
+@pytest.fixture(scope="module")
+def fortran(programs, library):
     """fortran(python): the command of fortran.py, its library built."""
     def command(python, *arguments):
-        if not shutil.which("gfortran"):
-            pytest.skip("no gfortran here")
-        folder = programs.folder(python.root)
-        if not os.path.exists(f"{folder}/fortran.so"):
-            # Of its library it needs nothing, and a root may not have it.
-            subprocess.run(["gfortran", "-shared", "-fPIC", "-O1", "-g", "-static-libgfortran",
-                            "-fomit-frame-pointer", "-J", folder, f"{folder}/fortran.f90",
-                            "-o", f"{folder}/fortran.so"], check=True)
-        return programs.command(python, "fortran.py", f"{folder[len(python.root):]}/fortran.so",
-                                *arguments)
+        # Of its library it needs nothing, and a root may not have it.
+        path = library(python, "fortran.f90", "gfortran", "-shared", "-fPIC", "-O1", "-g",
+                       "-static-libgfortran", "-fomit-frame-pointer")
+        return programs.command(python, "fortran.py", path, *arguments)
     return command
 
 
@@ -367,6 +377,20 @@ def test_fortran(python, fortran, tmp_path):
     assert sum(count for path, count in calls.items()
                if len(path) == 3 and path[1] == ("around", plain) and path[2][0] == "plain") > 50
     assert back > 20
+
+
+@SOME
+def test_libraries_that_are_loaded_and_run_at_once(python, library, programs, tmp_path):
+    """As importing does it: each is known when the first sample meets it."""
+    path = library(python, "loads.c", "cc", "-shared", "-fPIC", "-O2", "-fomit-frame-pointer")
+    output = tmp_path / "run.pyro"
+    done = pyrometer("run", "-n", "-q", "-o", output, "--",
+                     *programs.command(python, "loads.py", path, 100))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(output)
+    check_rates(recording)
+    spins = {stack: count for stack, count in recording.names().items() if "spin" in stack}
+    assert sum(spins.values()) > 100 and all("<module>" in stack for stack in spins)
 
 
 @ONE
