@@ -21,7 +21,10 @@ from harness import extension  # noqa: E402
 
 SOURCE = (ROOT / "bench" / "targets" / "known.c").read_text().splitlines()
 FORTRAN = (ROOT / "tests" / "e2e" / "programs" / "fortran.f90").read_text().splitlines()
+RUST = (ROOT / "tests" / "e2e" / "programs" / "rust.rs").read_text().splitlines()
 SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
+RUST_SHARES = {"rust::work::tenth": 0.1, "rust::work::third": 0.3,
+               "<rust::work::Most as rust::work::Spender>::spend": 0.6}
 WIDER, TRIES = 1.5, 3  # see test_accuracy.py
 MOST_BROKEN = 0.005    # of the samples
 MACHINERY = {"cfunction_call", "_PyObject_Call", "PyObject_Call", "PyObject_Vectorcall",
@@ -377,6 +380,56 @@ def test_fortran(python, fortran, tmp_path):
     assert sum(count for path, count in calls.items()
                if len(path) == 3 and path[1] == ("around", plain) and path[2][0] == "plain") > 50
     assert back > 20
+
+
+@SOME
+def test_rust(python, programs, library, attach, start):
+    """Functions by their paths, a method by its trait, inlined calls on their
+    lines, with their shares of the time."""
+    path = library(python, "rust.rs", "rustc", "--crate-type", "cdylib", "-O", "-g")
+    program = start(python, "rust.py", path, 60)
+    time.sleep(SETTLE)
+    for _ in range(TRIES):
+        recording = attach("-n", "-d", "1s", program.pid)
+        wrong, count = outside_rust(recording)
+        if not wrong:
+            break
+    assert not wrong and count > 500, "true share, seen"
+    check_rates(recording)
+
+
+def outside_rust(recording):
+    """What of the shares of the thread that calls Rust is wrong, and how many
+    samples there were."""
+    calls, total, paths = Counter(), 0, Counter()
+    for stack, count in recording.stacks("--thread", "MainThread").items():
+        names = [name for name, _, _ in stack]
+        spender = next((name for name in names if name in RUST_SHARES), None)
+        if not spender:
+            continue
+        total += count
+        calls[spender] += count
+        inside = [(name, int(line)) for name, path, line in stack if path.endswith("rust.rs")]
+        paths[tuple(inside[-2:])] += count
+    turn, churn = ("rust::work::turn", line_of("turn", RUST)), line_of("churn", RUST)
+    assert sum(count for path, count in paths.items()
+               if path[0] == turn and path[1][0] == "rust::work::churn"
+               and abs(path[1][1] - churn) <= 1) > 0.8 * total > 0, paths
+    return {name: (share, calls[name] / total) for name, share in RUST_SHARES.items()
+            if abs(calls[name] / total - share) > 0.05}, total
+
+
+@SOME
+def test_a_thread_of_rust(python, programs, library, attach, start):
+    path = library(python, "rust.rs", "rustc", "--crate-type", "cdylib", "-O", "-g")
+    program = start(python, "rust.py", path, 60)
+    recording = attach("-n", "-d", "1s", program.pid)
+    stacks = recording.stacks("--thread", "rust-pool-0")
+    total = sum(stacks.values())
+    right = sum(count for stack, count in stacks.items()
+                if "rust::work::alone" in [name for name, _, _ in stack])
+    assert total > 500 and right > 0.95 * total, stacks
+    assert not any(name == "<module>" for stack in stacks for name, _, _ in stack)
 
 
 @SOME
