@@ -178,11 +178,12 @@ static void set_location(struct run *r, struct cursor *c)
 		r->location = to;
 }
 
-/* register + number, and nothing else or a DW_OP_deref behind it */
+/* register + number, and nothing else (CFA_IS), a DW_OP_deref behind it
+ * (CFA_AT), or that and 8 more (CFA_AFTER) */
 struct simple {
 	uint64_t number;
 	int64_t offset;
-	bool is_deref;
+	enum unwind_cfa kind;
 };
 
 static bool read_breg(struct cursor *c, uint64_t *number, int64_t *offset)
@@ -199,12 +200,25 @@ static bool read_breg(struct cursor *c, uint64_t *number, int64_t *offset)
 	return !c->failed;
 }
 
+static bool is_rest(const struct cursor *c, const uint8_t *bytes, size_t size)
+{
+	return cursor_left(c) == size && !memcmp(c->at, bytes, size);
+}
+
 static bool read_simple(struct cursor c, struct simple *out)
 {
+	static const uint8_t deref[] = { DW_OP_deref, DW_OP_plus_uconst, 8 };
+
 	if (!read_breg(&c, &out->number, &out->offset))
 		return false;
-	out->is_deref = cursor_left(&c) == 1 && *c.at == DW_OP_deref;
-	return !cursor_left(&c) || out->is_deref;
+	out->kind = CFA_NONE;
+	if (!cursor_left(&c))
+		out->kind = CFA_IS;
+	else if (is_rest(&c, deref, 1))
+		out->kind = CFA_AT;
+	else if (is_rest(&c, deref, sizeof(deref)))
+		out->kind = CFA_AFTER;
+	return out->kind != CFA_NONE;
 }
 
 /* rsp + 8 + ((rip & 15 >= N) << 3): a stub has pushed its number or not. */
@@ -238,7 +252,7 @@ static void cfa_expression(struct run *r, struct cursor expression)
 	int64_t from;
 
 	if (read_simple(expression, &s)) {
-		r->now.cfa = s.is_deref ? CFA_AT : CFA_IS;
+		r->now.cfa = (uint8_t)s.kind;
 		r->now.cfa_register = s.number;
 		r->now.cfa_offset = s.offset;
 	} else if (r->machine == &unwind_x86_64 &&
@@ -258,7 +272,7 @@ static void place_expression(struct run *r, uint64_t number,
 	struct simple s;
 	int anchor = ANCHORS;
 
-	if (read_simple(expression, &s) && !s.is_deref)
+	if (read_simple(expression, &s) && s.kind == CFA_IS)
 		anchor = anchor_of(r, s.number);
 	if (anchor == ANCHOR_SP)
 		place(r, number, SAVED_AT_SP, s.offset);

@@ -354,6 +354,11 @@ static bool go_to(struct walk *w, const struct walk_frame *to,
 	return to->pc ? true : end(w, UNWIND_ROOT);
 }
 
+static bool is_in_memory(const struct unwind_rule *rule)
+{
+	return rule->cfa == CFA_AT || rule->cfa == CFA_AFTER;
+}
+
 static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 {
 	uint64_t cfa;
@@ -364,8 +369,8 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 	to = w->at;
 	cfa = walk_cfa(&w->u->stack, &w->at, rule);
 	if (!cfa)
-		return end(w, rule->cfa == CFA_AT ? UNWIND_UNREADABLE
-						  : UNWIND_NO_RULE);
+		return end(w, is_in_memory(rule) ? UNWIND_UNREADABLE
+						 : UNWIND_NO_RULE);
 	if (!is_above(w, rule, cfa))
 		return end(w, UNWIND_LOOP);
 	if (!walk_step(&w->u->stack, &to, rule, cfa, w->u->machine))

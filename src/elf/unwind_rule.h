@@ -21,10 +21,11 @@ enum unwind_anchor {
 
 /* The canonical frame address: the stack pointer before the call. */
 enum unwind_cfa {
-	CFA_NONE, /* not known */
-	CFA_IS,	  /* anchor + offset */
-	CFA_AT,	  /* the word at anchor + offset */
-	CFA_PLT,  /* sp + 8, or + 16 from byte `offset` of a stub of 16 on */
+	CFA_NONE,  /* not known */
+	CFA_IS,	   /* anchor + offset */
+	CFA_AT,	   /* the word at anchor + offset */
+	CFA_AFTER, /* that word plus 8: a stack pointer that was put away */
+	CFA_PLT,   /* sp + 8, or + 16 from byte `offset` of a stub of 16 on */
 };
 
 /* Where a register of the caller is. */

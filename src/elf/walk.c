@@ -43,8 +43,11 @@ uint64_t walk_cfa(struct walk_stack *s, const struct walk_frame *f,
 	case CFA_IS:
 		return anchor + (uint64_t)(int64_t)rule->cfa_offset;
 	case CFA_AT:
+	case CFA_AFTER:
 		anchor += (uint64_t)(int64_t)rule->cfa_offset;
-		return walk_read(s, anchor, &value) ? value : 0;
+		if (!walk_read(s, anchor, &value))
+			return 0;
+		return rule->cfa == CFA_AT ? value : value + 8;
 	case CFA_PLT:
 		return anchor + 8 +
 		       (((f->pc & 15) >= (uint64_t)rule->cfa_offset) << 3);

@@ -222,6 +222,10 @@ static void test_expressions(void **state)
 		0x78,
 		DW_OP_deref,
 	};
+	static const uint8_t put_away[] = {
+		DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 40, DW_OP_deref,
+		DW_OP_plus_uconst,	   8,
+	};
 	static const uint8_t other[] = { DW_CFA_def_cfa_expression, 1,
 					 DW_OP_lit1 };
 	struct eh_rows r;
@@ -236,6 +240,11 @@ static void test_expressions(void **state)
 	assert_int_equal(r.items[0].rule.anchor, ANCHOR_FP);
 	assert_int_equal(r.items[0].rule.cfa_offset, -8);
 	assert_int_equal(r.items[0].rule.fp, SAVED_AT_FP);
+	eh_rows_release(&r);
+	r = rows_of(&unwind_x86_64, "zR", put_away, sizeof(put_away));
+	assert_int_equal(r.items[0].rule.cfa, CFA_AFTER);
+	assert_int_equal(r.items[0].rule.anchor, ANCHOR_SP);
+	assert_int_equal(r.items[0].rule.cfa_offset, 40);
 	eh_rows_release(&r);
 	r = rows_of(&unwind_x86_64, "zR", other, sizeof(other));
 	assert_int_equal(r.items[0].rule.cfa, CFA_NONE);

@@ -99,6 +99,26 @@ static void test_signal_step(void **state)
 	}
 }
 
+/* OpenSSL's: room of any size, and the stack pointer from before in a word. */
+static void test_stack_pointer_that_was_put_away(void **state)
+{
+	static const uint64_t words[] = { 1, STACK_AT + 24, 3, 0x1234 };
+	static const struct unwind_rule rule = { .cfa = CFA_AFTER,
+						 .anchor = ANCHOR_SP,
+						 .cfa_offset = 8,
+						 .ra = SAVED_AT_CFA,
+						 .ra_offset = -8 };
+	struct walk_stack *s = stack_of(words, 4);
+	struct walk_frame f = { .pc = 1, .sp = STACK_AT };
+	uint64_t cfa = walk_cfa(s, &f, &rule);
+
+	(void)state;
+	assert_int_equal(cfa, STACK_AT + 32);
+	assert_true(walk_step(s, &f, &rule, cfa, &unwind_x86_64));
+	assert_int_equal(f.pc, 0x1234);
+	free(s);
+}
+
 static void test_plt_stub(void **state)
 {
 	static const struct unwind_rule rule = { .cfa = CFA_PLT,
@@ -291,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_frame_pointer_step),
 		cmocka_unit_test(test_return_address_in_register),
 		cmocka_unit_test(test_signal_step),
+		cmocka_unit_test(test_stack_pointer_that_was_put_away),
 		cmocka_unit_test(test_plt_stub),
 		cmocka_unit_test(test_code_of_x86_64),
 		cmocka_unit_test(test_stack_kept_in_rbx),
