@@ -14,6 +14,33 @@ struct pair {
 
 /* ---- before the look ---- */
 
+/* Of two thread states with the id of one thread that are of two interpreters.
+ */
+static bool is_same_thread(const struct target_thread *a,
+			   const struct target_thread *b)
+{
+	return a != b && a->tid && a->tid == b->tid &&
+	       a->interpreter != b->interpreter;
+}
+
+/* What the thread does in another interpreter, from which it came into the one
+ * of this thread state; NULL: it did not. */
+static const struct target_thread *find_below(
+	const struct target *t, const struct target_thread *thread)
+{
+	for (uint32_t i = 0; t->n_interpreters > 1 && i < t->n_threads; i++)
+		if (is_same_thread(t->threads[i], thread) &&
+		    t->threads[i]->stack.n_frames)
+			return t->threads[i];
+	return NULL;
+}
+
+/* A thread state whose thread is in another interpreter just now. */
+static bool is_below(const struct target *t, const struct target_thread *thread)
+{
+	return target_runs_elsewhere(t, thread) && find_below(t, thread);
+}
+
 /* A thread that was just born has its maker's id for a moment. The older of two
  * that claim an id has it; lists begin with the youngest. */
 static void link_threads(struct target *t)
@@ -28,7 +55,9 @@ static void link_threads(struct target *t)
 			thread->tid ? native_find(n, thread->tid) : NULL;
 
 		thread->native = NULL;
-		if (!native || native->python || native->refused)
+		thread->below = is_below(t, thread);
+		if (!native || native->python || native->refused ||
+		    thread->below)
 			continue;
 		native->python = true;
 		thread->native = native;
@@ -104,8 +133,12 @@ static void know_wait(const struct target *t, const struct pair *p)
 
 static void walk_pair(struct target *t, const struct pair *p)
 {
+	const struct target_thread *below =
+		p->python ? find_below(t, p->python) : NULL;
+
 	know_wait(t, p);
-	native_walk(t->native, p->native, p->python ? &p->python->stack : NULL);
+	native_walk(t->native, p->native, p->python ? &p->python->stack : NULL,
+		    below ? &below->stack : NULL);
 }
 
 /* Walk what was read and proven. What the copy does not have the walk reads by

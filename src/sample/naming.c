@@ -43,6 +43,21 @@ static const char *find_name(const struct target *t, int n, uint64_t ident)
 	return NULL;
 }
 
+/* The name of a thread in another interpreter, from which it came into this
+ * one: here it may be called the main one. */
+static const char *name_elsewhere(const struct target *t,
+				  const struct target_thread *thread)
+{
+	for (uint32_t i = 0; t->n_interpreters > 1 && i < t->n_threads; i++) {
+		const struct target_thread *other = t->threads[i];
+
+		if (other->named && thread->tid && other->tid == thread->tid &&
+		    other->interpreter > thread->interpreter)
+			return other->name;
+	}
+	return NULL;
+}
+
 /* True when some thread got its name. */
 static bool name_interpreter(struct target *t, uint32_t interpreter)
 {
@@ -58,7 +73,9 @@ static bool name_interpreter(struct target *t, uint32_t interpreter)
 
 		if (thread->interpreter != interpreter || !lacks_name(thread))
 			continue;
-		name = find_name(t, n, thread->pthread);
+		name = name_elsewhere(t, thread);
+		if (!name)
+			name = find_name(t, n, thread->pthread);
 		if (!name && thread->tid && thread->tid == t->main_tid)
 			name = "MainThread";
 		if (name)
@@ -78,7 +95,7 @@ static bool name_all(struct target *t)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < t->n_interpreters; i++)
+	for (uint32_t i = t->n_interpreters; i-- > 0;) /* the oldest first */
 		if (some_lack_names(t, i))
 			any |= name_interpreter(t, i);
 	return any;

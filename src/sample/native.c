@@ -467,6 +467,12 @@ static uint32_t name_frame(struct node_namer *namer,
 
 /* ---- walks ---- */
 
+/* What Python says of a thread. */
+struct python_side {
+	const struct stack *stack; /* NULL: nothing */
+	const struct stack *below; /* in the interpreter that it came from */
+};
+
 static void push_kernel(struct native *n, struct native_thread *t)
 {
 	uint32_t cut = 0;
@@ -549,8 +555,24 @@ static void push_leaf(struct native *n, struct native_thread *t)
 			    UNWIND_NO_MODULE);
 }
 
+/* Below what the thread does in one interpreter is what it does in another. */
+static void join(struct native *n, const struct stack *below,
+		 struct merge_input *in)
+{
+	uint32_t inner = in->n_python;
+
+	ALLOC_GROW(n->thrown, inner + below->n_frames, n->thrown_capacity);
+	memcpy(n->thrown, in->python, inner * sizeof(*n->thrown));
+	memcpy(n->thrown + inner, below->frames,
+	       below->n_frames * sizeof(*n->thrown));
+	if (inner)
+		n->thrown[inner - 1].entry = true;
+	in->python = n->thrown;
+	in->n_python += below->n_frames;
+}
+
 static uint32_t walk_and_merge(struct native *n, struct native_thread *t,
-			       const struct stack *python)
+			       const struct python_side *python)
 {
 	enum unwind_end why;
 	struct merge_input in = {
@@ -564,12 +586,15 @@ static uint32_t walk_and_merge(struct native *n, struct native_thread *t,
 	in.complete = why == UNWIND_ROOT || is_newborn(n, in.n_native);
 	in.classes = n->classes;
 	in.n_classes = n->n_modules;
-	if (python) {
-		in.python = python->frames;
-		in.n_python = python->n_frames;
-		in.entered = python->entered;
-		withdraw_thrown(n, python, &in);
+	if (python->stack) {
+		in.python = python->stack->frames;
+		in.n_python = python->stack->n_frames;
+		in.entered = python->stack->entered;
 	}
+	if (python->below)
+		join(n, python->below, &in);
+	else if (python->stack)
+		withdraw_thrown(n, python->stack, &in);
 	return merge_stacks(&t->merged, &in);
 }
 
@@ -584,7 +609,7 @@ static bool fits(uint32_t state)
  * many, and that the stack comes to its root and fits Python's tells the right
  * one. Such a thread is walked once. */
 static void search_frame_pointer(struct native *n, struct native_thread *t,
-				 const struct stack *python)
+				 const struct python_side *python)
 {
 	uint64_t sp = t->registers.sp, words[SEARCH_WORDS];
 	int tries = 0;
@@ -608,11 +633,13 @@ static void search_frame_pointer(struct native *n, struct native_thread *t,
 }
 
 void native_walk(struct native *n, struct native_thread *t,
-		 const struct stack *python)
+		 const struct stack *python, const struct stack *below)
 {
-	t->state = walk_and_merge(n, t, python);
+	struct python_side side = { python, below };
+
+	t->state = walk_and_merge(n, t, &side);
 	if (!fits(t->state) && !t->registers.fp && !t->running)
-		search_frame_pointer(n, t, python);
+		search_frame_pointer(n, t, &side);
 	push_leaf(n, t);
 	t->pictured = t->head;
 	t->has_picture = true;

@@ -221,10 +221,11 @@ static inline bool native_is_settled(const struct native_thread *t)
 bool native_catch(struct native *n, struct native_thread *t);
 void native_release(struct native *n);
 
-/* Walk the stack that was read, and merge it with Python's frames (NULL: none).
- */
+/* Walk the stack that was read, and merge it with Python's frames (NULL: none),
+ * `below` which are those of another interpreter that the thread came from
+ * (NULL: it did not). */
 void native_walk(struct native *n, struct native_thread *t,
-		 const struct stack *python);
+		 const struct stack *python, const struct stack *below);
 
 /* What is to be recorded: the node of the last walk. */
 uint32_t native_node(struct native *n, struct native_thread *t,

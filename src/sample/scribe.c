@@ -103,7 +103,7 @@ static bool is_worth_writing(const struct scribe *s, struct target *t,
 			     struct target_thread *thread, uint64_t now)
 {
 	if (!thread->good || !passes(s, thread->state) || thread->left_out ||
-	    target_thread_is_left(thread))
+	    thread->below || target_thread_is_left(thread))
 		return false;
 	/* A thread without a frame that never had one is still starting. */
 	if (thread->record == ID_NONE && !thread->stack.n_frames &&

@@ -393,9 +393,7 @@ static bool holds_gil(const struct target *t,
 	return false;
 }
 
-/* A thread that has been in several interpreters has a thread state in each,
- * and runs in one of them: the one that holds a GIL, else the youngest. */
-static bool runs_elsewhere(const struct target *t,
+bool target_runs_elsewhere(const struct target *t,
 			   const struct target_thread *thread)
 {
 	bool met = false;
@@ -432,7 +430,7 @@ uint32_t target_thread_state(const struct target *t,
 	const struct stack *s = &thread->stack;
 	uint32_t state = 0;
 
-	if (thread->os_state == 'R' && !runs_elsewhere(t, thread))
+	if (thread->os_state == 'R' && !target_runs_elsewhere(t, thread))
 		state |= STATE_ON_CPU;
 	if (holds_gil(t, thread))
 		state |= STATE_GIL;

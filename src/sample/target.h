@@ -36,15 +36,17 @@ struct target_thread {
 	struct node_path path;
 	struct os_thread os;
 	struct native_thread *native; /* for the look that is going on; NULL */
-	uint32_t interpreter;	      /* index in target->interpreters */
-	uint64_t pthread;   /* the C library's id; 0: not started yet */
-	uint64_t kernel_id; /* the kernel's, as Python noted it; 0: not */
-	uint64_t serial;    /* CPython's count of threads, where it has one */
-	pid_t tid;	    /* as we see it; 0: unknown */
-	uint32_t record;    /* id in the recording; ID_NONE: left out */
-	bool present;	    /* still in the list (used while following it) */
-	bool ended;	    /* Python has it no more; see target_bury() */
-	bool named;	    /* has got its Python name; see naming.h */
+	bool below; /* it is in another interpreter, whose native stack has
+		     * this one's frames, too */
+	uint32_t interpreter; /* index in target->interpreters */
+	uint64_t pthread;     /* the C library's id; 0: not started yet */
+	uint64_t kernel_id;   /* the kernel's, as Python noted it; 0: not */
+	uint64_t serial;      /* CPython's count of threads, where it has one */
+	pid_t tid;	      /* as we see it; 0: unknown */
+	uint32_t record;      /* id in the recording; ID_NONE: left out */
+	bool present;	      /* still in the list (used while following it) */
+	bool ended;	      /* Python has it no more; see target_bury() */
+	bool named;	      /* has got its Python name; see naming.h */
 	char name[THREAD_NAME_SIZE];
 	bool left_out; /* --thread does not want it */
 	bool seen;     /* the last look is to be written, as this: */
@@ -216,6 +218,12 @@ bool target_thread_may_run(const struct target_thread *thread);
 /* Whether the thread has ended and only its state is left: 3.15 keeps that for
  * a while. */
 bool target_thread_is_left(const struct target_thread *thread);
+
+/* A thread that has been in several interpreters has a thread state in each,
+ * and runs in one of them: the one that holds a GIL, else the youngest. Whether
+ * that is another one than this. */
+bool target_runs_elsewhere(const struct target *t,
+			   const struct target_thread *thread);
 
 /* The state of a thread as its stack and the kernel say. */
 uint32_t target_thread_state(const struct target *t,

@@ -479,6 +479,19 @@ def test_threads_without_python_and_where_threads_wait(python, native, attach):
     assert broken + unmerged < MOST_BROKEN, (broken, unmerged)
 
 
+@pytest.mark.versions("3.8", "3.12", "3.13", "3.15")
+def test_threads_that_are_in_another_interpreter(python, start, attach):
+    """They have a thread state in each, and one C stack, which runs through
+    both: what made them enter the other is below what they do there."""
+    recording = attach("-n", "-d", "0.6s", start(python, "interpreters.py").pid)
+    check_rates(recording)
+    stacks = {stack: count for stack, count in recording.names().items()
+              if any(name.startswith("sub_work_") for name in stack)}
+    whole = sum(count for stack, count in stacks.items()
+                if "run" in stack and stack.index("run") < stack.index("sub_main"))
+    assert whole > 0.9 * sum(stacks.values()) > 100, stacks
+
+
 # ---- what is forbidden ----
 
 @pytest.fixture(scope="module")
