@@ -266,7 +266,9 @@ class NativePySpy(PySpy):
 
 
 class Perf(Profiler):
-    """perf with stacks that it copies, to unwind them afterwards."""
+    """perf with stacks that it copies, to unwind them afterwards. What a program
+    in another root has mapped when perf comes, it finds by our paths; what that
+    maps later it does not."""
     name = "perf"
     suffix = "data"
     STACK = 16384  # bytes copied for each sample
@@ -275,7 +277,7 @@ class Perf(Profiler):
         return None if shutil.which("perf") else "not installed (linux-perf)"
 
     def watches(self, interpreter):
-        return not interpreter.root  # it looks files up by our paths
+        return True
 
     def command(self, target, rate, seconds, output, threads):
         until = ["--", "sleep", "%g" % seconds] if seconds else []
