@@ -411,9 +411,12 @@ static void run_elsewhere(struct run *r, struct cursor *c, uint8_t op)
 		place_expression(r, number, read_expression(c));
 		return;
 	}
-	if (op == DW_CFA_register)
-		eh_uleb(c);
-	else
+	if (op == DW_CFA_register && eh_uleb(c) == r->machine->argument &&
+	    number == r->machine->ra) {
+		place(r, number, SAVED_IN_ARGUMENT, 0);
+		return;
+	}
+	if (op != DW_CFA_register)
 		read_expression(c);
 	place(r, number, LOST, 0);
 }

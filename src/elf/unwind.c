@@ -21,12 +21,13 @@
 #include "elf/unwind_scan.h"
 #include "elf/walk.h"
 
-#define CACHE_BITS   13
-#define REREAD_SHARE 20 /* one part in so many of the time */
-#define SURE_SHARE   2	/* the same, for what must be code */
-#define MISSED_BITS  6
-#define FRAME_MAX    (UINT64_C(16) << 20) /* bytes, of one frame */
-#define GUESSES_MAX  65536		  /* kept; then all are forgotten */
+#define CACHE_BITS    13
+#define REREAD_SHARE  20 /* one part in so many of the time */
+#define SURE_SHARE    2	 /* the same, for what must be code */
+#define MISSED_BITS   6
+#define ARGUMENTS_MAX 64		   /* words on the stack, of one call */
+#define FRAME_MAX     (UINT64_C(16) << 20) /* bytes, of one frame */
+#define GUESSES_MAX   65536		   /* kept; then all are forgotten */
 
 struct known_rule {
 	uint64_t address; /* 0: free */
@@ -334,7 +335,7 @@ static bool is_above(const struct walk *w, const struct unwind_rule *rule,
 {
 	if (rule->flags & RULE_SIGNAL)
 		return true;
-	if (rule->ra == SAVED_SAME)
+	if (rule->ra == SAVED_SAME || rule->ra == SAVED_IN_ARGUMENT)
 		return cfa >= w->at.sp;
 	return cfa > w->at.sp;
 }
@@ -359,6 +360,22 @@ static bool is_in_memory(const struct unwind_rule *rule)
 	return rule->cfa == CFA_AT || rule->cfa == CFA_AFTER;
 }
 
+/* To where vfork goes back, which only a register tells. The call has left it
+ * below the stack pointer; or the child, which goes on from there on the same
+ * stack, has left its next call, in the same function, below what it passes. */
+static bool step_to_parent(struct walk *w, const struct unwind_rule *rule)
+{
+	struct walk_frame to = w->at;
+
+	for (uint64_t i = 0; i < ARGUMENTS_MAX; i++) {
+		to.sp = w->at.sp - 8 * i;
+		if (walk_read(&w->u->stack, to.sp - 8, &to.pc) &&
+		    is_after_call(w->u, to.pc))
+			return go_to(w, &to, rule);
+	}
+	return end(w, UNWIND_NO_RULE);
+}
+
 static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 {
 	uint64_t cfa;
@@ -366,6 +383,8 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *rule)
 
 	if (!w->at.fp && rule->anchor == ANCHOR_FP)
 		w->at.fp = scan_frame_pointer(&w->u->scan, &w->at, rule);
+	if (!w->at.argument && rule->ra == SAVED_IN_ARGUMENT)
+		return step_to_parent(w, rule);
 	to = w->at;
 	cfa = walk_cfa(&w->u->stack, &w->at, rule);
 	if (!cfa)
@@ -461,7 +480,8 @@ uint32_t unwinder_walk(struct unwinder *u, const struct unwind_registers *regs,
 			.fp = regs->fp,
 			.base = u->machine->ra_in_register ? regs->lr
 							   : regs->rbx,
-			.scratch = regs->r10 },
+			.scratch = regs->r10,
+			.argument = regs->rdi },
 	};
 
 	u->stack.copy = stack ? *stack : (struct unwind_stack){ 0 };

@@ -26,6 +26,8 @@ struct unwind_registers {
 	/* x86-64 only: by these some frames are found, of hand-written and of
 	 * realigned code. 0: not known. */
 	uint64_t rbx, r10;
+	/* The same, and known of a thread that is in a system call only. */
+	uint64_t rdi;
 };
 
 /* A copy of the stack around sp and upwards; what lies beyond is read through

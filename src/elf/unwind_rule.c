@@ -12,6 +12,7 @@ static const unsigned char sigreturn_aarch64[] = { 0x68, 0x11, 0x80, 0xd2,
 const struct unwind_machine unwind_x86_64 = {
 	.numbers = { 7, 6, 3, 10 },
 	.ra = 16,
+	.argument = 5,
 	.address_mask = UINT64_MAX,
 	.pointer = {
 		.cfa = CFA_IS, .anchor = ANCHOR_FP, .cfa_offset = 16,
@@ -33,6 +34,7 @@ const struct unwind_machine unwind_x86_64 = {
 const struct unwind_machine unwind_aarch64 = {
 	.numbers = { 31, 29, 30, NO_REGISTER },
 	.ra = 30,
+	.argument = NO_REGISTER,
 	.ra_in_register = true,
 	.address_mask = (UINT64_C(1) << 48) - 1,
 	.pointer = {

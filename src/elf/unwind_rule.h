@@ -35,7 +35,8 @@ enum unwind_saved {
 	SAVED_AT_CFA,	 /* in memory at CFA + offset */
 	SAVED_AT_SP,	 /* at sp + offset, sp being this frame's */
 	SAVED_AT_FP,
-	SAVED_IS_CFA, /* it is CFA + offset */
+	SAVED_IS_CFA,	   /* it is CFA + offset */
+	SAVED_IN_ARGUMENT, /* in rdi: vfork takes its return address along */
 };
 
 enum unwind_flag {
@@ -59,6 +60,7 @@ struct unwind_rule {
 struct unwind_machine {
 	uint8_t numbers[ANCHORS]; /* NO_REGISTER: it has none */
 	uint8_t ra;
+	uint8_t argument;	    /* the first of a call; NO_REGISTER */
 	bool ra_in_register;	    /* a call leaves it in lr, not in memory */
 	uint64_t address_mask;	    /* of a return address: without its
 				     * signature */

@@ -74,6 +74,9 @@ static bool recover(struct walk_stack *s, const struct walk_frame *f,
 	case SAVED_IS_CFA:
 		*value = cfa + (uint64_t)offset;
 		return true;
+	case SAVED_IN_ARGUMENT:
+		*value = f->argument;
+		return f->argument;
 	default: /* SAVED_UNDEFINED */
 		*value = 0;
 		return true;

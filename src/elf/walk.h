@@ -13,9 +13,9 @@ struct walk_stack {
 };
 
 /* A frame on the way: the registers as they were in it. `base` is rbx or, on
- * aarch64, lr; `scratch` r10. Zero: not known. */
+ * aarch64, lr; `scratch` r10, `argument` rdi. Zero: not known. */
 struct walk_frame {
-	uint64_t pc, sp, fp, base, scratch;
+	uint64_t pc, sp, fp, base, scratch, argument;
 };
 
 /* The word at an address; false when it cannot be read. */

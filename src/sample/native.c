@@ -494,7 +494,10 @@ static uint32_t walk(struct native *n, struct native_thread *t,
 					      .fp = r->fp,
 					      .lr = r->lr,
 					      .rbx = r->rbx,
-					      .r10 = r->r10 };
+					      .r10 = r->r10,
+					      .rdi = t->call < 0
+							     ? 0
+							     : t->argument };
 	struct unwind_stack stack = { t->stack_at, t->stack, 0 };
 	uint32_t count;
 

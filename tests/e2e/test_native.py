@@ -446,6 +446,17 @@ def test_libraries_that_are_loaded_and_run_at_once(python, library, programs, tm
     assert sum(spins.values()) > 100 and all("<module>" in stack for stack in spins)
 
 
+@pytest.mark.versions("3.8", "3.11", "3.12", "3.15")
+def test_threads_that_wait_for_their_child_to_begin(python, programs, tmp_path):
+    """vfork keeps its return address in a register, and lends the child its
+    stack."""
+    output = tmp_path / "run.pyro"
+    done = pyrometer("run", "-n", "-q", "-o", output, "--",
+                     *programs.command(python, "spawns.py", 1))
+    assert done.returncode == 0, done.stderr
+    check_rates(Recording(output))
+
+
 @ONE
 def test_internals(python, native, attach):
     program = native(python, "native_callback")

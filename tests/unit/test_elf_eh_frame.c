@@ -275,6 +275,8 @@ static void test_signal_frame_and_root(void **state)
 		1,
 	};
 	static const uint8_t root[] = { DW_CFA_undefined, 16 };
+	static const uint8_t vfork[] = { DW_CFA_def_cfa_offset, 0,
+					 DW_CFA_register, 16, 5 };
 	struct eh_rows r;
 
 	(void)state;
@@ -285,6 +287,10 @@ static void test_signal_frame_and_root(void **state)
 	assert_int_equal(r.items[0].rule.ra, SAVED_AT_SP);
 	assert_int_equal(r.items[0].rule.ra_offset, 168);
 	assert_int_equal(r.items[0].rule.fp_offset, 120);
+	eh_rows_release(&r);
+	r = rows_of(&unwind_x86_64, "zR", vfork, sizeof(vfork));
+	assert_int_equal(r.items[0].rule.ra, SAVED_IN_ARGUMENT);
+	assert_int_equal(r.items[0].rule.cfa_offset, 0);
 	eh_rows_release(&r);
 	r = rows_of(&unwind_x86_64, "zR", root, sizeof(root));
 	assert_int_equal(r.items[0].rule.ra, SAVED_UNDEFINED);
