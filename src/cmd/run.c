@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
 #include "os/child.h"
+#include "os/process.h"
 
 static struct recording_options recording_options;
 static const char *module, *code, *interpreter;
@@ -246,6 +247,8 @@ static int run(const struct command *self, int argc, char **argv,
 	status = options_parse(options, argc, argv, true, &n, err);
 	if (status == 0)
 		status = recording_check(&recording_options, err);
+	if (status == 0)
+		status = process_check_proc(err);
 	if (status == 0 && recording_options.output &&
 	    !strcmp(recording_options.output, "-"))
 		status = fail(err, ERR_USAGE,

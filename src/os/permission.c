@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "os/cores.h"
+#include "os/process.h"
 #include "os/trial.h"
 #include "os/visit.h"
 
@@ -425,7 +426,12 @@ static bool find_proc_options(char *options, size_t size)
 static bool probe_proc(struct finding *f)
 {
 	char line[1024] = "", *hidden;
+	struct error err = ERROR_INIT;
 
+	if (process_check_proc(&err) < 0) {
+		snprintf(f->fact, sizeof(f->fact), "%.230s", err.text);
+		return false;
+	}
 	find_proc_options(line, sizeof(line));
 	hidden = strstr(line, "hidepid=");
 	if (!hidden || !strncmp(hidden, "hidepid=0", 9) ||

@@ -17,9 +17,33 @@
 #define STAT_START_TIME 22
 #define STAT_IMAGE	28
 
+int process_check_proc(struct error *err)
+{
+	char own[32] = "";
+
+	if (readlink("/proc/self", own, sizeof(own) - 1) < 0)
+		return fail(err, ERR_UNSUPPORTED,
+			    "/proc/self: %s; to mount it: mount -t proc proc "
+			    "/proc",
+			    strerror(errno));
+	if (strtol(own, NULL, 10) != getpid())
+		return fail(err, ERR_UNSUPPORTED,
+			    "/proc is that of another pid namespace; to mount "
+			    "the right one: mount -t proc proc /proc, or "
+			    "unshare --mount-proc");
+	return 0;
+}
+
 bool process_exists(pid_t pid)
 {
 	return pid > 0 && (!kill(pid, 0) || errno == EPERM);
+}
+
+int process_find(pid_t pid, struct error *err)
+{
+	if (!process_exists(pid))
+		return fail(err, ERR_NO_PROCESS, "no process %d", (int)pid);
+	return process_check_proc(err);
 }
 
 /* The beginning of a /proc file as a string; the length, or -1. Lists come in

@@ -10,7 +10,15 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+/* Whether /proc is there and tells of the processes that we see: in a pid
+ * namespace of its own, a program that was left the /proc of another one would
+ * look at strangers. */
+int process_check_proc(struct error *err);
+
 bool process_exists(pid_t pid);
+
+/* Whether the process is there and can be asked for in /proc. */
+int process_find(pid_t pid, struct error *err);
 
 struct process_look {
 	char state; /* one of R S D T t Z X...; 0 when it is gone */

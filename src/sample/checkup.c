@@ -33,12 +33,15 @@ static int check_exists(struct checkup *c, pid_t pid)
 {
 	struct finding *f = add(c, "process", "");
 	struct buffer command = BUFFER_INIT;
+	struct error err = ERROR_INIT;
 	char user[64];
+	int status;
 
-	if (!process_exists(pid)) {
+	status = process_find(pid, &err);
+	if (status < 0) {
 		f->verdict = VERDICT_FATAL;
-		snprintf(f->fact, sizeof(f->fact), "no process %d", (int)pid);
-		return -ERR_NO_PROCESS;
+		snprintf(f->fact, sizeof(f->fact), "%.230s", err.text);
+		return status;
 	}
 	process_command(pid, &command);
 	permission_user_name(permission_user(pid), user);

@@ -162,9 +162,9 @@ static int add_target(struct recorder *r, struct target *t, struct error *err)
 
 static int open_target(struct target **out, pid_t pid, struct error *err)
 {
-	if (!process_exists(pid))
-		return fail(err, ERR_NO_PROCESS, "no process %d", (int)pid);
-	return target_new(out, pid, err);
+	int status = process_find(pid, err);
+
+	return status < 0 ? status : target_new(out, pid, err);
 }
 
 int recorder_probe(pid_t pid, struct error *err)

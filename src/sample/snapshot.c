@@ -493,9 +493,9 @@ int snapshot_take(struct snapshot **out, pid_t pid,
 	struct taking k = { .options = options };
 	int status;
 
-	if (!process_exists(pid))
-		return fail(err, ERR_NO_PROCESS, "no process %d", (int)pid);
-	status = target_new(&k.target, pid, err);
+	status = process_find(pid, err);
+	if (status == 0)
+		status = target_new(&k.target, pid, err);
 	if (status < 0)
 		return status;
 	k.out = xcalloc(1, sizeof(*k.out));

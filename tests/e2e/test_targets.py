@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from watch import PATIENCE, VISITS, Recording, Started, pyrometer
+from watch import PATIENCE, PYROMETER, VISITS, Recording, Started, pyrometer
 
 STACK = ("<module>", "main", "outer", "middle", "spin")
 FEW = pytest.mark.versions("2.7", "3.8", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.15")
@@ -150,6 +150,19 @@ def test_run_into_another_pid_namespace(python, programs, tmp_path):
                      *programs.command(python, "busy.py", 0.4))
     assert done.returncode == 0, done.stderr
     assert Recording(path).samples_with(*STACK) > 100
+
+
+@AS_ROOT
+@pytest.mark.versions("3.12")
+def test_the_proc_of_another_pid_namespace(python, programs, tmp_path):
+    """There, /proc tells of strangers that have the pids of our processes."""
+    path = tmp_path / "run.pyro"
+    for command in (["run", "-o", path, "--", *programs.command(python, "busy.py", 0.1)],
+                    ["attach", "-o", path, 1], ["dump", 1]):
+        done = subprocess.run(["unshare", "-pf", PYROMETER, *map(str, command)],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 6 and "another pid namespace" in done.stderr
+        assert not path.exists()
 
 
 # States
