@@ -328,14 +328,19 @@ static uint64_t first_tick(const struct profile *p)
 }
 
 /* A tick stands for the time between ticks as it came out, not as it was asked
- * for: what was missed is spread over what was seen. Of a recording that broke
- * off the recorder's last count is older than its last samples. */
+ * for: what was missed is spread over what was seen. Time in which there was no
+ * Python is nobody's: it stood before the first tick in recordings that do not
+ * tell. Of one of those that broke off the recorder's last count is older than
+ * its last samples. */
 static double seconds_per_tick(const struct profile *p)
 {
 	const struct recording_info *info = reader_info(p->reader);
 	uint64_t first = first_tick(p), before = info->period / 2;
 	uint64_t unwatched = first > before ? first - before : 0;
 
+	if (info->ticks && info->watched)
+		return (double)info->watched / (double)info->ticks /
+		       NS_PER_SECOND;
 	if (info->ticks && info->duration > unwatched &&
 	    (info->complete || !info->period))
 		return (double)(info->duration - unwatched) /

@@ -30,7 +30,7 @@ static const struct field {
 	FIELD(19, FIELD_TEXT, note),	    FIELD(20, FIELD_U64, native),
 	FIELD(21, FIELD_U64, broken),	    FIELD(22, FIELD_U64, unmerged),
 	FIELD(23, FIELD_U32, registers),    FIELD(24, FIELD_U64, visited),
-	FIELD(25, FIELD_U64, clocked),
+	FIELD(25, FIELD_U64, clocked),	    FIELD(26, FIELD_U64, watched),
 #undef FIELD
 };
 

@@ -19,6 +19,8 @@
 #include "sample/texts.h"
 
 #define MILLISECOND 1000000u
+/* Who is away for so long was stopped, as by Ctrl-Z, and not only late. */
+#define AWAY (1000u * MILLISECOND)
 /* How often to look for children, execs and new Pythons. */
 #define CARE_WAITING  MILLISECOND	  /* for one that may become a Python */
 #define CARE_CHILDREN (10u * MILLISECOND) /* with -s */
@@ -319,7 +321,7 @@ static void take_targets(struct recorder *r, uint64_t now)
 		t->status = sampler_take(&r->sampler, t, now);
 		if (t->status == 0)
 			scribe_see(&r->scribe, t, now);
-		if (seems_changed(t))
+		if (t->status < 0 || seems_changed(t))
 			r->last_care = 0; /* do not wait for its turn */
 	}
 }
@@ -700,6 +702,48 @@ static bool finished(struct recorder *r, uint64_t now)
 	return !r->n_targets && !r->family.count;
 }
 
+/* Let time pass, and take a tick or a window if one is due. Whether somebody
+ * was watched in that time: not if nothing could be read. */
+static bool watch(struct recorder *r)
+{
+	uint64_t ticks = r->info.ticks;
+
+	if (!r->n_targets) {
+		wait_for_python(r);
+		return false;
+	}
+	if (!r->window || !take_window(r)) {
+		if (rested(r))
+			return true;
+		sleep_until_tick(r);
+		r->sampler.woke = clock_now();
+		take_tick(r, r->sampler.woke);
+		plan_window(r);
+	}
+	return r->info.ticks != ticks;
+}
+
+/* One turn of the loop. *now is the time at its beginning, then that at its
+ * end. */
+static int turn(struct recorder *r, uint64_t *now, struct error *err)
+{
+	uint64_t since = *now;
+	bool waited = !r->n_targets, watched;
+	int status;
+
+	suspend(r);
+	status = take_care(r, since, err);
+	if (status < 0)
+		return status;
+	if (waited)
+		since = clock_now();
+	watched = watch(r);
+	*now = clock_now();
+	if (watched && *now - since < AWAY)
+		r->info.watched += *now - since;
+	return report(r, *now, err);
+}
+
 static int loop(struct recorder *r, struct error *err)
 {
 	uint64_t now = clock_now();
@@ -710,26 +754,8 @@ static int loop(struct recorder *r, struct error *err)
 	r->next = now;
 	r->last_flush = r->last_progress = now;
 	r->flush_every = FIRST_FLUSH;
-	while (!finished(r, now) && status == 0) {
-		suspend(r);
-		status = take_care(r, now, err);
-		if (status < 0)
-			break;
-		if (r->window && take_window(r)) {
-			now = clock_now();
-		} else if (r->n_targets && rested(r)) {
-			now = clock_now();
-		} else if (r->n_targets) {
-			sleep_until_tick(r);
-			r->sampler.woke = now = clock_now();
-			take_tick(r, now);
-			plan_window(r);
-		} else {
-			wait_for_python(r);
-			now = clock_now();
-		}
-		status = report(r, now, err);
-	}
+	while (!finished(r, now) && status == 0)
+		status = turn(r, &now, err);
 	return status;
 }
 

@@ -77,6 +77,7 @@ static void add_recording(struct json *j, const struct view_request *r)
 	json_double(j, "started", seconds(info->wall_start));
 	add_first(j, reader);
 	json_double(j, "duration", seconds(info->duration));
+	json_double(j, "watched", seconds(info->watched));
 	json_double(j, "period", seconds(info->period));
 	json_int(j, "ticks", (int64_t)info->ticks);
 	json_int(j, "missed", (int64_t)info->missed);

@@ -75,6 +75,36 @@ def test_shell_script_that_starts_python(python, programs, tmp_path):
     assert recording.samples_with(*STACK) > 200
 
 
+def spent(recording):
+    """Of the whole recording's time, the part that its samples stand for."""
+    report = recording.report("top")
+    return report["profile"]["seconds"] / report["recording"]["duration"]
+
+
+@SOME
+def test_time_without_a_python_is_nobodys(python, programs, tmp_path):
+    """Before the first one, between two, and after the last."""
+    path = tmp_path / "run.pyro"
+    script = '"$@"; sleep 0.6; "$@"; sleep 0.6'
+    done = pyrometer("run", "-q", "-o", path, "--", "sh", "-c", script, "sh",
+                     *programs.command(python, "busy.py", 0.2))
+    assert done.returncode == 0, done.stderr
+    assert 0.1 < spent(Recording(path)) < 0.5
+
+
+@SOME
+def test_a_program_that_becomes_no_python(python, programs, tmp_path):
+    path = tmp_path / "run.pyro"
+    code = ("import os, time\nend = time.time() + 0.2\nwhile time.time() < end: pass\n"
+            "os.execv('/bin/sleep', ['sleep', '0.6'])")
+    done = pyrometer("run", "-q", "-o", path, "--", python.path, "-c", code)
+    assert done.returncode == 0, done.stderr
+    recording = Recording(path)
+    assert 0.1 < spent(recording) < 0.5
+    info = recording.info()
+    assert info["lost"] < 0.15 * info["samples"]
+
+
 @SOME
 def test_names_with_spaces(python, programs, tmp_path):
     folder = tmp_path / "my programs"
