@@ -111,14 +111,15 @@ static void find_own(struct callgrind *c)
 	}
 }
 
-/* "fl=(3) name", the name only the first time. */
+/* "fl=(3) name", the name only the first time. Its reader takes no name for
+ * none that was given before. */
 static void add_named(struct buffer *out, const char *what, uint32_t number,
 		      const char *name, bool *named)
 {
 	buffer_printf(out, "%s=(%u)", what, number + 1);
 	if (!*named) {
 		buffer_add_byte(out, ' ');
-		label_add_clean(out, name, "", ' ');
+		label_add_clean(out, *name ? name : "?", "", ' ');
 	}
 	*named = true;
 	buffer_add_byte(out, '\n');

@@ -466,6 +466,13 @@ def test_callgrind_takes_hostile_names(hostile):
     assert costs["PROGRAM TOTALS"][1] == HOSTILE_TOTAL
 
 
+def test_callgrind_of_a_function_without_a_name(tmp_path):
+    path = record(tmp_path / "app.pyro", [("MainThread", RUNNING, 10, stack(MAIN, frame("", 2))),
+                                          ("MainThread", RUNNING, 5, stack(MAIN))])
+    costs = annotate(exported(path, "callgrind"))
+    assert costs["?"][1] == 10 and costs["main"][1] == 5
+
+
 # chrome
 
 def check_nesting(events):
