@@ -178,7 +178,8 @@ static int render_long27(struct rendering *r, uint64_t object)
 {
 	int rc = render_int(r, object);
 
-	if (!rc)
+	/* One that is told by its size is no number to put it behind. */
+	if (!rc && r->out->data[r->out->size - 1] != '>')
 		add(r, "L");
 	return rc;
 }
