@@ -495,8 +495,8 @@ static bool glance(struct recorder *r, uint64_t now)
 }
 
 /* Let a window pass, but for its glances, each somewhere in its period. Returns
- * when it was to end: sooner if a glance ends it or a signal came, or if we had
- * to wait for our turn. */
+ * when it was to end: sooner if a glance ends it or a signal came, or if we
+ * come too late for a glance. */
 static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 {
 	uint64_t end = w->start + (w->ticks + 1) * w->period;
@@ -509,12 +509,22 @@ static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 		sampler_settle(&r->sampler, r->targets, r->n_targets);
 		clock_sleep_until(due);
 		now = clock_now();
-		if (now < due || now > due + w->period || !glance(r, now))
+		if (now < due)
 			return now;
+		if (now > due + w->period || !glance(r, now))
+			return due;
 	}
 	sampler_settle(&r->sampler, r->targets, r->n_targets);
 	clock_sleep_until(end);
 	return end;
+}
+
+/* Ticks that were due while we were stopped are not missed: nobody wanted them.
+ */
+static void count_missed(struct recorder *r, uint64_t late, uint64_t ticks)
+{
+	if (late < AWAY)
+		r->info.missed += ticks;
 }
 
 /* Let a window pass, and take the tick at its end. False when there was none.
@@ -531,7 +541,7 @@ static bool take_window(struct recorder *r)
 	}
 	end = pass_window(r, &w);
 	closed = clock_now();
-	r->info.missed += clocks_close(&w, closed);
+	count_missed(r, closed - end, clocks_close(&w, closed));
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		clocks_stop(r->targets[i]);
 	now = clock_now();
@@ -571,7 +581,8 @@ static void sleep_until_tick(struct recorder *r)
 	if (now > r->next + period) {
 		uint64_t late = (now - r->next) / period;
 
-		r->info.missed += r->n_targets ? late : 0;
+		if (r->n_targets)
+			count_missed(r, now - r->next, late);
 		r->next += late * period;
 	}
 	sampler_sleep(&r->sampler, r->targets, r->n_targets,

@@ -106,6 +106,23 @@ def test_a_program_that_becomes_no_python(python, programs, tmp_path):
 
 
 @SOME
+def test_time_in_which_the_recorder_is_stopped(python, programs, tmp_path):
+    path, stopped = tmp_path / "run.pyro", 1.4
+    with subprocess.Popen([PYROMETER, "run", "-q", "-o", path, "--",
+                           *programs.command(python, "busy.py", 2)],
+                          stdout=subprocess.DEVNULL) as process:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(PATIENCE) == 0
+    recording = Recording(path)
+    assert 0.1 < spent(recording) < 0.6
+    info = recording.info()
+    assert info["missed"] < 0.5 * stopped / info["period"]
+
+
+@SOME
 def test_names_with_spaces(python, programs, tmp_path):
     folder = tmp_path / "my programs"
     folder.mkdir()
