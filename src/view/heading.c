@@ -278,10 +278,14 @@ static void add_ready(struct view_facts *facts, const struct profile *p)
 static void add_cost(struct view_facts *facts,
 		     const struct recording_info *info)
 {
-	if (info->duration)
-		view_fact(facts, INK_DIM, "recorder used %.2g%% of a core",
-			  100 * (double)info->recorder_cpu /
-				  (double)info->duration);
+	double percent;
+
+	if (!info->duration)
+		return;
+	percent = 100 * (double)info->recorder_cpu / (double)info->duration;
+	/* Two digits, but not as a power of ten. */
+	view_fact(facts, INK_DIM, "recorder used %.*g%% of a core",
+		  percent >= 99.5 ? 3 : 2, percent);
 }
 
 static void add_left_out(struct view_facts *facts, uint32_t filter)

@@ -123,6 +123,20 @@ static const char *render(struct buffer *out, struct fake *f, view_render *view,
 	return buffer_text(out);
 }
 
+static void test_busy_recorder(void **state)
+{
+	struct fake f = fake_begin();
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	record_program(&f);
+	f.info.recorder_cpu *= 200;
+	assert_non_null(strstr(render(&out, &f, view_tree, 120),
+			       "recorder used 100% of a core"));
+	buffer_release(&out);
+	fake_end(&f);
+}
+
 static void test_says_what_it_must(void **state)
 {
 	struct fake f = fake_begin();
@@ -264,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_fits_every_width),
 		cmocka_unit_test(test_colours_only_when_asked),
 		cmocka_unit_test(test_says_what_it_must),
+		cmocka_unit_test(test_busy_recorder),
 		cmocka_unit_test(test_summary_names_the_place),
 		cmocka_unit_test(test_summary_says_mostly_of_most_only),
 		cmocka_unit_test(test_nothing_to_show),
