@@ -286,16 +286,22 @@ static bool is_aarch64_call(uint32_t word)
 	       (word & 0xfefff800) == 0xd63f0800;
 }
 
+bool epilogue_ends_in_call(const struct unwind_machine *machine,
+			   const unsigned char bytes[EPILOGUE_CALL_BYTES])
+{
+	uint32_t word;
+
+	if (machine == &unwind_x86_64)
+		return x86_ends_in_call(bytes, EPILOGUE_CALL_BYTES);
+	memcpy(&word, bytes + EPILOGUE_CALL_BYTES - 4, sizeof(word));
+	return is_aarch64_call(word);
+}
+
 bool epilogue_after_call(struct memory *memory,
 			 const struct unwind_machine *machine, uint64_t pc)
 {
-	unsigned char bytes[8];
-	uint32_t word;
+	unsigned char bytes[EPILOGUE_CALL_BYTES];
 
-	if (memory_read(memory, pc - sizeof(bytes), bytes, sizeof(bytes)))
-		return false;
-	if (machine == &unwind_x86_64)
-		return x86_ends_in_call(bytes, sizeof(bytes));
-	memcpy(&word, bytes + 4, sizeof(word));
-	return is_aarch64_call(word);
+	return !memory_read(memory, pc - sizeof(bytes), bytes, sizeof(bytes)) &&
+	       epilogue_ends_in_call(machine, bytes);
 }

@@ -34,7 +34,11 @@ bool prologue_rule(struct window *code, const struct unwind_machine *machine,
 		   uint64_t pc, const struct epilogue_bounds *bounds,
 		   struct unwind_rule *out);
 
-/* Whether the instruction before an address is a call. */
+#define EPILOGUE_CALL_BYTES 8 /* that may hold a call, at their end */
+
+/* Whether a call is at the end of these bytes, or before an address. */
+bool epilogue_ends_in_call(const struct unwind_machine *machine,
+			   const unsigned char bytes[EPILOGUE_CALL_BYTES]);
 bool epilogue_after_call(struct memory *memory,
 			 const struct unwind_machine *machine, uint64_t pc);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "elf/x86_instruction.h"
+#include "elf/epilogue.h"
 
 #define WORDS_MAX   512	      /* between a frame and its caller's */
 #define READS_MAX   64	      /* of code, for one caller */
@@ -20,7 +20,7 @@ static const unsigned char thread_end[] = {
 #endif
 };
 
-#define CALL_BYTES 8 /* that may hold a call, at their end */
+#define CALL_BYTES EPILOGUE_CALL_BYTES
 
 /* The code around a return address. */
 struct site {
@@ -34,15 +34,30 @@ static bool is_first(const struct code_module *m, const struct site *site,
 	       !memcmp(site->after, thread_end, sizeof(thread_end));
 }
 
+/* Where the call before `pc` went, when it says so itself; else 0. */
+static uint64_t called_from(const struct site *site, uint64_t pc)
+{
+#if defined(__aarch64__)
+	uint32_t word; /* bl: 26 bits of instructions, from itself on */
+
+	memcpy(&word, site->before + CALL_BYTES - 4, sizeof(word));
+	if ((word & 0xfc000000) != 0x94000000)
+		return 0;
+	return pc - 4 + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+#else
+	int32_t distance; /* call: from behind it on */
+
+	if (site->before[CALL_BYTES - 5] != 0xe8)
+		return 0;
+	memcpy(&distance, site->before + CALL_BYTES - 4, sizeof(distance));
+	return pc + (uint64_t)(int64_t)distance;
+#endif
+}
+
 /* Whether the call before `pc` went to where the callee begins. */
 static bool is_caller(const struct site *site, uint64_t pc, uint64_t begin)
 {
-	int32_t distance;
-
-	if (site->before[CALL_BYTES - 5] != 0xe8 || !begin)
-		return false;
-	memcpy(&distance, site->before + CALL_BYTES - 4, sizeof(distance));
-	return pc + (uint64_t)(int64_t)distance == begin;
+	return begin && called_from(site, pc) == begin;
 }
 
 /* Where the function of an address begins; 0: unknown. */
@@ -78,7 +93,8 @@ static enum proof prove(struct scan *s, uint64_t pc, uint64_t begin)
 		return FIRST;
 	if (is_caller(&site, pc, begin))
 		return CALLER;
-	return x86_ends_in_call(site.before, CALL_BYTES) ? DOUBT : NOTHING;
+	return epilogue_ends_in_call(UNWIND_NATIVE, site.before) ? DOUBT
+								 : NOTHING;
 }
 
 static enum proof look(struct scan *s, const struct walk_frame *frame,
@@ -86,6 +102,7 @@ static enum proof look(struct scan *s, const struct walk_frame *frame,
 {
 	if (!walk_read(s->stack, frame->sp + words * UINT64_C(8), pc))
 		return DOUBT;
+	*pc &= UNWIND_NATIVE->address_mask;
 	return prove(s, *pc, begin);
 }
 
@@ -144,7 +161,7 @@ static enum proof try_pointer(struct scan *s, const struct unwind_rule *rule,
 		return NOTHING;
 	if (rule->fp == SAVED_AT_CFA && next && next - fp - 1 >= FRAME_MAX)
 		return NOTHING;
-	return prove(s, pc, begin);
+	return prove(s, pc & UNWIND_NATIVE->address_mask, begin);
 }
 
 static uint64_t table_start(const struct scan *s, uint64_t address)

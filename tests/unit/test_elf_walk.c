@@ -305,6 +305,23 @@ static void test_calls_are_known(void **state)
 	assert_false(x86_ends_in_call(none, 8));
 }
 
+static void test_calls_of_aarch64_are_known(void **state)
+{
+	/* nop; bl, blr x3, blraa x3 sp; b, ret, and x86-64's call */
+	static const uint32_t calls[] = { 0x94000010, 0xd63f0060, 0xd73f087f };
+	static const uint32_t others[] = { 0x14000010, 0xd65f03c0, 0x000010e8 };
+	uint32_t words[2] = { 0xd503201f };
+	const unsigned char *bytes = (const void *)words;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		words[1] = calls[i];
+		assert_true(epilogue_ends_in_call(&unwind_aarch64, bytes));
+		words[1] = others[i];
+		assert_false(epilogue_ends_in_call(&unwind_aarch64, bytes));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_no_return),
 		cmocka_unit_test(test_code_of_aarch64),
 		cmocka_unit_test(test_calls_are_known),
+		cmocka_unit_test(test_calls_of_aarch64_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
