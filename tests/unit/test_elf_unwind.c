@@ -93,7 +93,9 @@ static void test_calls_are_found(void **state)
 	for (uint32_t i = 1; i < n; i++) {
 		same += frames[i].pc == frames[i - 1].pc;
 		assert_true(frames[i].is_return);
-		assert_true(frames[i].sp > frames[i - 1].sp);
+		/* Of one that has put nothing on the stack they are the same:
+		 * its return address is in a register. */
+		assert_true(frames[i].sp >= frames[i - 1].sp);
 	}
 	/* All but the innermost wait for the same call. */
 	assert_int_equal(same, DEPTH - 1);
