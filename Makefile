@@ -7,7 +7,7 @@ PYROMETER := build/src/cmd/pyrometer
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 SANITIZE := address,undefined
 
-.PHONY: all demo test install interpreters bench fuzz format check asan cross clean help
+.PHONY: all demo test machines install interpreters bench fuzz format check asan cross clean help
 
 all: build/build.ninja ## build build/src/cmd/pyrometer
 	ninja -C build
@@ -33,6 +33,10 @@ demo: ## set up, build, profile examples/shop.py, report, write a page
 test: ## set up, then run every test
 	tools/setup test
 	tests/run
+
+machines: all ## try the program on other kernels and on aarch64, in emulated machines
+	tools/setup machines
+	tests/machines/run
 
 install: all ## install below PREFIX (/usr/local)
 	meson configure build -Dprefix='$(abspath $(PREFIX))'
