@@ -1,4 +1,4 @@
-#include "sample/recorder.h"
+#include "sample/recorder_private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,49 +11,19 @@
 #include "os/descriptors.h"
 #include "os/process.h"
 #include "record/writer.h"
-#include "sample/clocks.h"
-#include "sample/family.h"
-#include "sample/sampler.h"
-#include "sample/scribe.h"
 #include "sample/symbolise.h"
 #include "sample/texts.h"
 
-#define MILLISECOND 1000000u
 /* Who is away for so long was stopped, as by Ctrl-Z, and not only late. */
 #define AWAY (1000u * MILLISECOND)
 /* How often to look for children, execs and new Pythons. */
-#define CARE_WAITING  MILLISECOND	  /* for one that may become a Python */
-#define CARE_CHILDREN (10u * MILLISECOND) /* with -s */
-#define CARE_EXECS    (100u * MILLISECOND)
-#define STEADY_BITS   29 /* 2^29 ns with windows of the same period */
-/* Processes with clocks: each has a program behind every timer of the system.
- */
-#define CLOCKED_MAX    4
+#define CARE_WAITING   MILLISECOND /* for one that may become a Python */
+#define CARE_EXECS     (100u * MILLISECOND)
 #define PROGRESS_EVERY (200u * MILLISECOND)
 /* A short recording that breaks off should have something to show, a long one
  * wants large blocks, which compress better: flush early, then ever later. */
 #define FLUSH_EVERY (2000u * MILLISECOND)
 #define FIRST_FLUSH (FLUSH_EVERY / 32)
-
-struct recorder {
-	struct recorder_options options;
-	int fd;
-	struct writer *writer; /* NULL before the first target */
-	struct sampler sampler;
-	struct family family;
-	pid_t program; /* that we have started; 0: none */
-	struct target **targets;
-	uint32_t n_targets, targets_capacity, n_seen;
-	struct symbolise_targets seen;
-	uint64_t start, next, tick;
-	struct scribe scribe;
-	bool window; /* threads are left to their clocks next */
-	uint64_t last_care, last_progress;
-	uint64_t last_flush, flush_every;
-	struct recording_info info;
-	char host[256];
-	char note[640];
-};
 
 void recorder_new(struct recorder **out, int fd,
 		  const struct recorder_options *options)
@@ -311,7 +281,7 @@ static bool seems_changed(const struct target *t)
 	return true;
 }
 
-static void take_targets(struct recorder *r, uint64_t now)
+void recorder_take(struct recorder *r, uint64_t now)
 {
 	/* A tick is one of all targets. */
 	r->sampler.bursts = !r->options.period && r->n_targets == 1;
@@ -343,7 +313,7 @@ static void write_targets(struct recorder *r)
 }
 
 /* A tick that found nobody left is none. */
-static void write_tick(struct recorder *r, uint64_t now)
+void recorder_write(struct recorder *r, uint64_t now)
 {
 	bool taken = false;
 
@@ -356,203 +326,16 @@ static void write_tick(struct recorder *r, uint64_t now)
 
 static void take_tick(struct recorder *r, uint64_t now)
 {
-	take_targets(r, now);
-	write_tick(r, now);
-}
-
-/* ---- windows, in which threads are left to their clocks ---- */
-
-/* All targets must be in that state, and one run. */
-static bool is_steady(struct recorder *r)
-{
-	bool runs = false, due = r->n_targets;
-
-	if (!clocks_suit(r->options.period) || r->n_targets > CLOCKED_MAX)
-		return false;
-	for (uint32_t i = 0; i < r->n_targets; i++) {
-		enum clocks_state state =
-			clocks_state(&r->sampler, r->targets[i]);
-
-		runs |= state == CLOCKS_RUN;
-		due &= state != CLOCKS_NOT;
-	}
-	return due && runs;
-}
-
-static void rest_clocks(struct recorder *r)
-{
-	for (uint32_t i = 0; i < r->n_targets; i++)
-		clocks_rest(r->targets[i]);
-}
-
-/* After a tick: is a window next? */
-static void plan_window(struct recorder *r)
-{
-	for (uint32_t i = 0; r->n_targets > CLOCKED_MAX && i < r->n_targets;
-	     i++)
-		clocks_leave(r->targets[i]);
-	r->window = is_steady(r);
-	if (!r->window)
-		rest_clocks(r);
-}
-
-static bool start_window(struct recorder *r, const struct clock_window *w)
-{
-	for (uint32_t i = 0; i < r->n_targets; i++) {
-		if (clocks_start(r->targets[i], w))
-			continue;
-		while (i--)
-			clocks_cancel(r->targets[i]);
-		return false;
-	}
-	return true;
-}
-
-static void write_window(struct recorder *r, const struct clock_window *w)
-{
-	for (uint32_t i = 0; i < r->n_targets; i++)
-		clocks_judge(r->targets[i]);
-	for (uint32_t tick = 1; tick <= w->ticks; tick++) {
-		writer_tick(r->writer, w->start + tick * w->period);
-		r->info.ticks++;
-		for (uint32_t i = 0; i < r->n_targets; i++)
-			scribe_write_window(&r->scribe, r->targets[i], w, tick,
-					    &r->sampler.counts);
-	}
-	for (uint32_t i = 0; i < r->n_targets; i++)
-		r->sampler.counts.lost += clocks_learn(r->targets[i], w);
-}
-
-/* How long may nobody be awake? Children are to be found in time, and the end
- * is to be kept. */
-static uint64_t window_length(const struct recorder *r, uint64_t now)
-{
-	uint64_t length = UINT64_MAX, end = r->start + r->options.duration;
-
-	if (r->family.count > r->n_targets)
-		return 0;
-	if (r->options.subprocesses)
-		length = CARE_CHILDREN;
-	if (!r->options.duration)
-		return length;
-	if (end <= now)
-		return 0;
-	return end - now < length ? end - now : length;
-}
-
-/* Whether the last tick was taken about when it was due; the next may come up
- * to a sixteenth of a period too soon. */
-static bool is_near(const struct recorder *r, uint64_t now)
-{
-	uint64_t period = r->options.period;
-
-	return r->next > now + period / 16 && r->next - now < period;
-}
-
-/* The period differs by up to a sixteenth, and is changed about every half
- * second: a clock is told of it by an interrupt. */
-static struct clock_window next_window(struct recorder *r)
-{
-	uint64_t period = r->options.period, spread = period / 8, most,
-		 now = clock_now();
-	struct clock_window w = {
-		.start = is_near(r, now) ? r->next - period : now,
-		.period = period - spread / 2 +
-			  map_hash(now >> STEADY_BITS, 1) % (spread + 1),
-	};
-
-	most = window_length(r, w.start) / w.period;
-	most -= most > 0; /* the tick at its end */
-	for (uint32_t i = 0; i < r->n_targets; i++) {
-		uint32_t n = clocks_ticks(r->targets[i], period);
-		uint32_t g = clocks_glance(r->targets[i]);
-
-		most = n < most ? n : most;
-		w.glance = g && (!w.glance || g < w.glance) ? g : w.glance;
-	}
-	w.ticks = most < UINT32_MAX ? (uint32_t)most : 0;
-	return w;
-}
-
-/* A tick in the middle of a window. False when it found something that ends the
- * window. */
-static bool glance(struct recorder *r, uint64_t now)
-{
-	r->sampler.woke = now;
-	for (uint32_t i = 0; i < r->n_targets; i++) {
-		struct target *t = r->targets[i];
-
-		clocks_peek(t);
-		t->status = sampler_look(&r->sampler, t, now);
-		if (t->status == 0)
-			scribe_see(&r->scribe, t, now);
-		if (!clocks_go_on(t))
-			return false;
-	}
-	for (uint32_t i = 0; i < r->n_targets; i++)
-		clocks_glanced(r->targets[i], now);
-	return true;
-}
-
-/* Let a window pass, but for its glances, each somewhere in its period. Returns
- * when it was to end: sooner if a glance ends it or a signal came, or if we
- * come too late for a glance. */
-static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
-{
-	uint64_t end = w->start + (w->ticks + 1) * w->period;
-
-	for (uint32_t n = w->glance; n && n <= w->ticks; n += w->glance) {
-		uint64_t due = w->start + n * w->period - w->period / 2 +
-			       map_hash(r->tick++, 0) % w->period;
-		uint64_t now;
-
-		sampler_settle(&r->sampler, r->targets, r->n_targets);
-		clock_sleep_until(due);
-		now = clock_now();
-		if (now < due)
-			return now;
-		if (now > due + w->period || !glance(r, now))
-			return due;
-	}
-	sampler_settle(&r->sampler, r->targets, r->n_targets);
-	clock_sleep_until(end);
-	return end;
+	recorder_take(r, now);
+	recorder_write(r, now);
 }
 
 /* Ticks that were due while we were stopped are not missed: nobody wanted them.
  */
-static void count_missed(struct recorder *r, uint64_t late, uint64_t ticks)
+void recorder_missed(struct recorder *r, uint64_t late, uint64_t ticks)
 {
 	if (late < AWAY)
 		r->info.missed += ticks;
-}
-
-/* Let a window pass, and take the tick at its end. False when there was none.
- */
-static bool take_window(struct recorder *r)
-{
-	struct clock_window w = next_window(r);
-	uint64_t end, closed, now;
-
-	r->window = false;
-	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
-		rest_clocks(r);
-		return false;
-	}
-	end = pass_window(r, &w);
-	closed = clock_now();
-	count_missed(r, closed - end, clocks_close(&w, closed));
-	for (uint32_t i = 0; i < r->n_targets; i++)
-		clocks_stop(r->targets[i]);
-	now = clock_now();
-	r->info.missed += (now - closed) / r->options.period;
-	r->sampler.woke = closed;
-	take_targets(r, now);
-	write_window(r, &w);
-	write_tick(r, now);
-	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
-	plan_window(r);
-	return true;
 }
 
 /* ---- time ---- */
@@ -582,7 +365,7 @@ static void sleep_until_tick(struct recorder *r)
 		uint64_t late = (now - r->next) / period;
 
 		if (r->n_targets)
-			count_missed(r, now - r->next, late);
+			recorder_missed(r, now - r->next, late);
 		r->next += late * period;
 	}
 	sampler_sleep(&r->sampler, r->targets, r->n_targets,
@@ -696,7 +479,7 @@ static void suspend(struct recorder *r)
 	if (!r->options.suspend || !*r->options.suspend)
 		return;
 	*r->options.suspend = 0;
-	rest_clocks(r);
+	window_rest(r);
 	r->window = false;
 	raise(SIGSTOP);
 }
@@ -723,13 +506,13 @@ static bool watch(struct recorder *r)
 		wait_for_python(r);
 		return false;
 	}
-	if (!r->window || !take_window(r)) {
+	if (!r->window || !window_take(r)) {
 		if (rested(r))
 			return true;
 		sleep_until_tick(r);
 		r->sampler.woke = clock_now();
 		take_tick(r, r->sampler.woke);
-		plan_window(r);
+		window_plan(r);
 	}
 	return r->info.ticks != ticks;
 }
