@@ -31,6 +31,7 @@ static const struct field {
 	FIELD(21, FIELD_U64, broken),	    FIELD(22, FIELD_U64, unmerged),
 	FIELD(23, FIELD_U32, registers),    FIELD(24, FIELD_U64, visited),
 	FIELD(25, FIELD_U64, clocked),	    FIELD(26, FIELD_U64, watched),
+	FIELD(27, FIELD_U64, drawn),
 #undef FIELD
 };
 

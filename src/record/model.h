@@ -144,10 +144,12 @@ struct recording_info {
 	uint64_t wall_start; /* CLOCK_REALTIME at the start, ns */
 	uint64_t period; /* ns between ticks as asked for; 0: as fast as can be
 			  */
-	uint64_t duration;   /* ns, so far */
-	uint64_t watched;    /* ns of these in which there was a Python */
-	uint64_t ticks;	     /* moments looked at */
-	uint64_t missed;     /* ticks that were due and could not be kept */
+	uint64_t duration; /* ns, so far */
+	uint64_t watched;  /* ns of these in which there was a Python */
+	uint64_t ticks;	   /* moments looked at */
+	uint64_t drawn;	 /* of these that stand for a look that went on for long
+			  */
+	uint64_t missed; /* ticks that were due and could not be kept */
 	uint64_t samples;    /* thread samples taken */
 	uint64_t torn;	     /* of these STATE_TORN */
 	uint64_t unproven;   /* of these STATE_UNPROVEN */

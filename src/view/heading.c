@@ -250,6 +250,8 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 
 	add_problem(facts, info->missed, info->ticks + info->missed, "ticks",
 		    "missed");
+	add_problem(facts, info->drawn, info->ticks, "ticks",
+		    "drawn out of looks that took longer");
 	add_problem(facts, info->lost, info->samples + info->lost, "", "lost");
 	add_problem(facts, p->torn, p->samples, "", "torn");
 	add_problem(facts, p->unreadable, p->samples, "", "partly unreadable");
@@ -258,8 +260,8 @@ static void add_problems(struct view_facts *facts, const struct profile *p)
 	add_problem(facts, p->unproven, p->samples, "", "unproven");
 	if (p->native)
 		add_native_problems(facts, p);
-	if (!info->missed && !info->lost && !p->torn && !p->unreadable &&
-	    !p->nameless && !p->unproven)
+	if (!info->missed && !info->drawn && !info->lost && !p->torn &&
+	    !p->unreadable && !p->nameless && !p->unproven)
 		view_fact(facts, INK_DIM, "none missed, torn or unproven");
 }
 

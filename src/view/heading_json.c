@@ -80,6 +80,7 @@ static void add_recording(struct json *j, const struct view_request *r)
 	json_double(j, "watched", seconds(info->watched));
 	json_double(j, "period", seconds(info->period));
 	json_int(j, "ticks", (int64_t)info->ticks);
+	json_int(j, "drawn", (int64_t)info->drawn);
 	json_int(j, "missed", (int64_t)info->missed);
 	json_int(j, "samples", (int64_t)info->samples);
 	json_int(j, "lost", (int64_t)info->lost);

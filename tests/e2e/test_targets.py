@@ -261,6 +261,16 @@ def test_deep_recursion(python, start, attach):
     assert ticks > 5 and whole > 0.9 * ticks
 
 
+@FEW
+def test_stacks_that_take_longer_than_a_tick(python, start, attach):
+    """They are not counted less than others."""
+    recording = attach("-d", "3s", start(python, "plunges.py", DEEP // 4).pid)
+    found, info = recording.shares(), recording.info()
+    assert 0.4 < found["bottom"]["share"] / (
+        found["bottom"]["share"] + found["surface"]["share"]) < 0.6
+    assert info["drawn"] or info["missed"] < 0.1 * info["ticks"]
+
+
 # Threads and interpreters
 
 @pytest.mark.versions("3.8", "3.12", "3.15")
