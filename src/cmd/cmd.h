@@ -28,9 +28,8 @@ extern const struct command command_run, command_attach, command_dump,
 int cmd_width(int fd, int otherwise);
 /* Whether a line on fd can be taken back: a terminal, and not a dumb one. */
 bool cmd_screen(int fd);
-/* Put a line of ASCII on stderr, where cmd_screen(), that the next one
- * replaces;
- * "" takes it back. */
+/* Put a line of ASCII on stderr, where cmd_screen(), that the next one replaces
+ * and "" takes back. */
 void cmd_status(const char *text);
 /* Whether to colour output to fd: a terminal, and no NO_COLOR. */
 bool cmd_colour(int fd);

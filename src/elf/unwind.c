@@ -23,7 +23,7 @@
 
 #define CACHE_BITS    13
 #define REREAD_SHARE  20 /* one part in so many of the time */
-#define SURE_SHARE    2	 /* the same, for what must be code */
+#define SURE_SHARE    2	 /* the same, at first, for what must be code */
 #define MISSED_BITS   6
 #define ARGUMENTS_MAX 64		   /* words on the stack, of one call */
 #define FRAME_MAX     (UINT64_C(16) << 20) /* bytes, of one frame */
@@ -47,6 +47,7 @@ struct unwinder {
 	const struct unwind_machine *machine;
 	struct code code;
 	uint64_t reread_from, sure_from; /* not before: of the maps */
+	uint32_t sure_share;
 	/* Pages that were in no mapping when these were read. */
 	uint64_t missed[1 << MISSED_BITS];
 	struct known_rule cache[1 << CACHE_BITS];
@@ -71,6 +72,7 @@ static struct unwinder *new_unwinder(struct memory *memory)
 				 .memory = memory,
 				 .stack = &u->stack };
 	u->machine = UNWIND_NATIVE;
+	u->sure_share = SURE_SHARE;
 	return u;
 }
 
@@ -146,7 +148,11 @@ static bool reread(struct unwinder *u, uint64_t address)
 	found = code_find(&u->code, address);
 	end = clock_now();
 	u->reread_from = end + REREAD_SHARE * (end - start);
-	u->sure_from = found ? end : end + SURE_SHARE * (end - start);
+	u->sure_from = found ? end : end + u->sure_share * (end - start);
+	if (found)
+		u->sure_share = SURE_SHARE;
+	else if (u->sure_share < REREAD_SHARE)
+		u->sure_share *= 2;
 	if (!found)
 		*missed_of(u, address >> 12) = address >> 12;
 	return found;
@@ -155,8 +161,8 @@ static bool reread(struct unwinder *u, uint64_t address)
 /* Libraries come and go; but what jumps into nowhere must not make us read the
  * maps for every sample, so that is given a small share of the time. A program
  * that imports maps one library after the other, though, and runs each at once:
- * where code must be (`sure`), it is looked for now, unless that was in vain
- * the last time. */
+ * where code must be (`sure`), it is looked for now; if that was in vain, only
+ * after a while, which becomes longer as it happens again. */
 static bool may_reread(struct unwinder *u, uint64_t address, bool sure)
 {
 	uint64_t now = clock_now(), page = address >> 12;

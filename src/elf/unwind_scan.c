@@ -142,9 +142,11 @@ bool scan_find(struct scan *s, const struct walk_frame *frame,
 		map_clear(&s->known);
 	map_put(&s->known, frame->pc, frame->sp, words);
 	*is_root = proof == FIRST;
-	caller->sp = frame->sp + words * UINT64_C(8) + 8;
-	caller->fp = frame->fp;
-	caller->base = caller->scratch = 0;
+	*caller = (struct walk_frame){
+		.pc = caller->pc,
+		.sp = frame->sp + words * UINT64_C(8) + 8,
+		.fp = frame->fp,
+	};
 	return true;
 }
 

@@ -226,7 +226,8 @@ void writer_thread_ran(struct writer *w, uint32_t thread, uint64_t ran)
 	struct thread_times times;
 
 	t->now.ran = ran;
-	if (ran && !t->first.ran)
+	/* A thread state may have become another thread's, which ran less. */
+	if (ran && (!t->first.ran || ran < t->first.ran))
 		t->first = t->now;
 	if (!ran || t->now.on_cpu == t->told || ran == t->first.ran)
 		return;

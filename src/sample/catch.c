@@ -361,11 +361,8 @@ int catch_take(struct sampler *s, struct target *t, uint64_t now)
 	if (!all_settled(t)) {
 		t->ridden = NULL;
 		status = target_look(t, now);
-		if (status < 0) {
-			if (status != -ERR_GONE)
-				s->counts.lost += t->n_threads;
+		if (status < 0)
 			return status;
-		}
 		link_threads(t); /* the look may have found others */
 		if (some_alone(t))
 			target_look_os(t, now);

@@ -262,6 +262,8 @@ void clock_track_take(struct target *t, struct clock_track *track)
 			result == VISIT_TAKEN && take_visit(t, track, &visit));
 	}
 	add_glances(track, glance, UINT64_MAX);
+	if (track->python)
+		track->python->ticked = false; /* glances are over */
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 

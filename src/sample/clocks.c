@@ -108,7 +108,7 @@ bool clocks_suit(uint64_t period)
 	return period >= PERIOD_MIN && period <= PERIOD_MAX;
 }
 
-/* Whether the tick at a window's end interrupts a thread. */
+/* Whether a tick that we take interrupts a thread. */
 static bool has_visited(const struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++)
@@ -240,12 +240,25 @@ uint32_t clocks_close(struct clock_window *w, uint64_t now)
 	return (uint32_t)(ticks - w->ticks);
 }
 
+/* Those of threads that a glance found ended come last; NULL: it has none. */
+static struct clock_track *any_track(struct target *t, uint32_t i)
+{
+	uint32_t n = clock_tracks(t);
+
+	return i < n ? clock_track_at(t, i) : clock_track_ended(t, i - n);
+}
+
+static uint32_t all_tracks(const struct target *t)
+{
+	return clock_tracks(t) + clock_tracks_ended(t);
+}
+
 static void stop_clocks(struct target *t)
 {
-	for (uint32_t i = 0; i < clock_tracks(t); i++) {
-		struct clock_track *track = clock_track_at(t, i);
+	for (uint32_t i = 0; i < all_tracks(t); i++) {
+		struct clock_track *track = any_track(t, i);
 
-		if (track->runs)
+		if (track && track->runs)
 			visit_clocks_stop(track->visits, track->clock);
 	}
 }
@@ -320,12 +333,13 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	t->clocks->epoch = t->table.epoch;
 	t->clocks->pass = codes_pass(t->codes);
 	t->clocks->read_before = codes_read(t->codes);
-	t->window = ++t->windows;
+	t->window = ++t->compares;
 	return true;
 }
 
 void clocks_peek(struct target *t)
 {
+	t->window = ++t->compares;
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
 		clock_track_peek(clock_track_at(t, i));
 }
@@ -360,10 +374,11 @@ void clocks_glanced(struct target *t, uint64_t now)
 void clocks_stop(struct target *t)
 {
 	stop_clocks(t);
-	for (uint32_t i = 0; i < clock_tracks(t); i++) {
-		struct clock_track *track = clock_track_at(t, i);
+	t->window = ++t->compares;
+	for (uint32_t i = 0; i < all_tracks(t); i++) {
+		struct clock_track *track = any_track(t, i);
 
-		if (track->runs)
+		if (track && track->runs)
 			clock_track_take(t, track);
 	}
 }

@@ -261,11 +261,8 @@ static int look(struct sampler *s, struct target *t, uint64_t now, bool *held)
 	if (ridden)
 		rider_begin(&s->rider, t, ridden);
 	status = target_look(t, now);
-	if (status < 0) {
-		if (status != -ERR_GONE)
-			s->counts.lost += t->n_threads;
+	if (status < 0)
 		return status;
-	}
 	/* The look may have found the thread gone. */
 	if (ridden && has_thread(t, ridden))
 		*held = rider_held(&s->rider, t, ridden);
@@ -312,6 +309,8 @@ int sampler_take(struct sampler *s, struct target *t, uint64_t now)
 
 	if (status == 0)
 		count_threads(s, t);
+	else if (status != -ERR_GONE)
+		s->counts.lost += t->n_threads;
 	return status;
 }
 

@@ -31,7 +31,7 @@ void sampler_init(struct sampler *s, enum ride_mode mode, uint64_t period);
  * ->state and ->stack are final. -ERR_GONE when the target has ended; after any
  * failure the threads are as they were and must not be recorded. */
 int sampler_take(struct sampler *s, struct target *t, uint64_t now);
-/* The same, of which nothing is counted yet. */
+/* The same, without counting Python's threads and what is lost. */
 int sampler_look(struct sampler *s, struct target *t, uint64_t now);
 
 /* After it, when there are bursts: let the threads be as another look of the

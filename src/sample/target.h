@@ -121,8 +121,10 @@ struct target {
 	struct visitor *visitor;
 	bool visitor_tried;
 	struct clocks *clocks; /* of threads that run on; NULL: none yet */
-	uint64_t windows;      /* so far, see clocks.h, and the one that */
-	uint64_t window;       /* is going on or has just ended; 0: none */
+	uint64_t compares; /* times that code was compared in windows (clocks.h)
+			    */
+	uint64_t window;   /* the number of the last one, if a window is going
+			    * on or has just ended; 0: none */
 	uint64_t namespace_device, namespace_inode;
 	pid_t inner_pid; /* as the target sees it */
 
@@ -208,7 +210,7 @@ void target_bury(struct target *t);
  * interpreter keeps none, a frame may go on with another function at the same
  * place that is called from the same place, and look as it did: while the
  * program makes code all are compared each time, else now and then, and in a
- * window, whose stacks are all looked up at its end, each once. */
+ * window at each glance, and each once when it has ended. */
 uint64_t target_generation(struct target *t,
 			   const struct target_thread *thread);
 

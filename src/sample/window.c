@@ -94,6 +94,20 @@ static bool is_near(const struct recorder *r, uint64_t now)
 	return r->next > now + period / 16 && r->next - now < period;
 }
 
+/* Ticks from one glance to the next, as often as any target wants them; none if
+ * one does not. */
+static uint32_t glance_every(const struct recorder *r)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < r->n_targets; i++) {
+		uint32_t n = clocks_glance(r->targets[i]);
+
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
 /* The period differs by up to a sixteenth, and is changed about every half
  * second: a clock is told of it by an interrupt. */
 static struct clock_window next_window(struct recorder *r)
@@ -101,6 +115,7 @@ static struct clock_window next_window(struct recorder *r)
 	uint64_t period = r->options.period, spread = period / 8, most,
 		 now = clock_now();
 	struct clock_window w = {
+		.glance = glance_every(r),
 		.start = is_near(r, now) ? r->next - period : now,
 		.period = period - spread / 2 +
 			  map_hash(now >> STEADY_BITS, 1) % (spread + 1),
@@ -110,10 +125,8 @@ static struct clock_window next_window(struct recorder *r)
 	most -= most > 0; /* the tick at its end */
 	for (uint32_t i = 0; i < r->n_targets; i++) {
 		uint32_t n = clocks_ticks(r->targets[i], period);
-		uint32_t g = clocks_glance(r->targets[i]);
 
 		most = n < most ? n : most;
-		w.glance = g && (!w.glance || g < w.glance) ? g : w.glance;
 	}
 	w.ticks = most < UINT32_MAX ? (uint32_t)most : 0;
 	return w;
@@ -144,12 +157,11 @@ static bool glance(struct recorder *r, uint64_t now)
  * come too late for a glance. */
 static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 {
-	uint64_t end = w->start + (w->ticks + 1) * w->period;
+	uint64_t end = w->start + (w->ticks + 1) * w->period, now;
 
 	for (uint32_t n = w->glance; n && n <= w->ticks; n += w->glance) {
 		uint64_t due = w->start + n * w->period - w->period / 2 +
 			       map_hash(r->tick++, 0) % w->period;
-		uint64_t now;
 
 		sampler_settle(&r->sampler, r->targets, r->n_targets);
 		clock_sleep_until(due);
@@ -161,7 +173,8 @@ static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 	}
 	sampler_settle(&r->sampler, r->targets, r->n_targets);
 	clock_sleep_until(end);
-	return end;
+	now = clock_now();
+	return now < end ? now : end;
 }
 
 bool window_take(struct recorder *r)

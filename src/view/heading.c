@@ -272,9 +272,9 @@ static void add_ready(struct view_facts *facts, const struct profile *p)
 
 	if (p->ready)
 		view_fact(facts, INK_WARM,
-			  "%.2g%% of the on-CPU samples were ready but "
+			  "%s of the on-CPU samples were ready but "
 			  "waiting for a core",
-			  100 * (double)p->ready / on_cpu);
+			  view_percent((double)p->ready / on_cpu).text);
 }
 
 static void add_cost(struct view_facts *facts,

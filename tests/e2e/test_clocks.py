@@ -132,6 +132,32 @@ def test_ends_between_clocks(python, programs, tmp_path, stacks):
     assert 1.2 < found["work"] < 1.6, found
 
 
+@SOME
+@STACKS
+def test_threads_that_end_with_their_clocks(python, programs, tmp_path, stacks):
+    """What a clock took of them before is kept."""
+    output = tmp_path / "finishes.pyro"
+    done = pyrometer("run", *stacks, "-q", "-o", output, "--",
+                     *programs.command(python, "finishes.py", 5, 0.4))
+    assert done.returncode == 0, done.stderr
+    recording = Recording(output)
+    seconds = recording.report("top")["profile"]["seconds"]
+    lost = recording.info()["lost"] * recording.info()["period"]
+    assert 1.95 - lost < recording.shares()["work"]["share"] * seconds < 2.1
+
+
+@pytest.mark.versions("3.8", "3.12", "3.13")
+def test_a_function_in_the_place_of_another(python, programs, tmp_path):
+    """It is not shown under the other's name, though nobody counts code that is
+    freed."""
+    output = tmp_path / "succeeds.pyro"
+    done = pyrometer("run", "-q", "-o", output, "--", *programs.command(python, "succeeds.py"))
+    assert done.stdout == "same\n"
+    found, recording = Recording(output).names(), Recording(output)
+    second = sum(count for names, count in found.items() if "second" in names)
+    assert second + recording.info()["lost"] >= 8, found
+
+
 @ONE
 @STACKS
 def test_a_thread_that_falls_asleep_is_not_on_cpu(python, start, attach, stacks):

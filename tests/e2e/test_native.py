@@ -383,7 +383,7 @@ def test_fortran(python, fortran, tmp_path):
 
 
 @SOME
-def test_rust(python, programs, library, attach, start):
+def test_rust(python, library, attach, start):
     """Functions by their paths, a method by its trait, inlined calls on their
     lines, with their shares of the time."""
     path = library(python, "rust.rs", "rustc", "--crate-type", "cdylib", "-O", "-g")
@@ -420,7 +420,7 @@ def outside_rust(recording):
 
 
 @SOME
-def test_a_thread_of_rust(python, programs, library, attach, start):
+def test_a_thread_of_rust(python, library, attach, start):
     path = library(python, "rust.rs", "rustc", "--crate-type", "cdylib", "-O", "-g")
     program = start(python, "rust.py", path, 60)
     recording = attach("-n", "-d", "1s", program.pid)
