@@ -11,9 +11,14 @@
 #define TICKS_MAX   128
 #define TICKS_FIRST 16
 /* Without native stacks; see clocks.h. */
-#define TICKS_PYTHON   31
-#define GLANCE_READ    4
-#define GLANCE_VISITED 2
+#define TICKS_PYTHON 29
+/* What we may spend on a tick, in ns of our CPU time: on a thread that is read
+ * from another core, and on one that each of our ticks interrupts. */
+#define BUDGET_READ    9000u
+#define BUDGET_VISITED 18000u
+#define ROW	       1200u /* what one of a clock costs us */
+#define GLANCE_MIN     2
+#define GLANCE_MAX     8
 #define PERIOD_MIN     200000u	/* ns: the interrupts cost too much beyond */
 #define PERIOD_MAX     4000000u /* and beyond this the wake-ups cost little */
 #define CLOCKS_MAX     64
@@ -129,11 +134,17 @@ uint32_t clocks_ticks(const struct target *t, uint64_t period)
 	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
 }
 
-uint32_t clocks_glance(const struct target *t)
+uint32_t clocks_glance(const struct target *t, uint64_t cost)
 {
+	uint64_t budget = has_visited(t) ? BUDGET_VISITED : BUDGET_READ;
+	/* One look and n - 1 rows are to cost at most n times the budget. */
+	uint64_t n = (cost + budget - 2 * ROW) / (budget - ROW);
+
 	if (t->native)
 		return 0;
-	return has_visited(t) ? GLANCE_VISITED : GLANCE_READ;
+	if (n > GLANCE_MAX)
+		n = GLANCE_MAX;
+	return n > GLANCE_MIN ? (uint32_t)n : GLANCE_MIN;
 }
 
 static bool has_all_pictures(const struct target *t)

@@ -29,18 +29,20 @@
  * interrupt of a timer, which on virtual machines costs the thread twice what a
  * visit does, while being read from another core costs it nothing. Measured on
  * such a machine, at 1 kHz and with 250 of the kernel's ticks: 13 us for a
- * timer, 7 us for a visit, 2 to 3 us for the program in either, and of our own
- * time 25 to 35 us for a tick that we take. So without native stacks we take
- * one of four ticks ourselves, or one of two if that is a visit: a glance. What
- * it finds is kept as a row beside those of the clock. All else (walking what
- * the clock took, asking the kernel, writing) waits for the window's end, so
- * that we wake up to a few kilobytes of code and data and not to all of them:
- * the core was idle, and has forgotten everything. When each of these ticks
- * ended a window it cost us 40 to 60 us. A glance that finds anything but
- * threads that go on as they did ends the window.
+ * timer, 7 us for a visit, 2 to 3 us for the program in either. So without
+ * native stacks we take some of the ticks ourselves: glances. What one finds is
+ * kept as a row beside those of the clock. All else (walking what the clock
+ * took, asking the kernel, writing) waits for the window's end, so that we wake
+ * up to a few kilobytes of code and data and not to all of them: the core was
+ * idle, and has forgotten everything. That makes 25 to 55 us of our own time,
+ * by the hour and its neighbours; when each of these ticks ended a window it
+ * was 40 to 75. So we measure what it is, and take as many ticks as our budget
+ * allows: about one percent of a core at 1 kHz, or two for visits, which the
+ * target prefers to timers. That is every second to eighth tick. A glance that
+ * finds anything but threads that go on as they did ends the window.
  *
  * How long a window is: up to 128 ticks with native stacks, when the kernel
- * tells who ran at each of them, else 31. It is short at first, and becomes
+ * tells who ran at each of them, else 29. It is short at first, and becomes
  * longer as all goes well: what it does not know is lost, and the names of code
  * that was not met before are read at its end, if the process is still there.
  *
@@ -73,10 +75,10 @@ void clock_track_free(struct clock_track *track); /* NULL-safe */
 
 /* Whether windows are worth it, with ticks of that period. */
 bool clocks_suit(uint64_t period);
-/* How many make one, at most, and from one glance to the next; 0: there are
- * none. */
+/* How many make one, at most, and from one glance to the next, if a tick that
+ * we take costs us so many ns; 0: there are none. */
 uint32_t clocks_ticks(const struct target *t, uint64_t period);
-uint32_t clocks_glance(const struct target *t);
+uint32_t clocks_glance(const struct target *t, uint64_t cost);
 
 enum clocks_state {
 	CLOCKS_NOT,  /* take the next tick */

@@ -29,6 +29,12 @@ struct recorder {
 	uint64_t start, next, tick;
 	struct scribe scribe;
 	bool window; /* threads are left to their clocks next */
+	struct {
+		uint64_t cost;	       /* ns of CPU time, as found last, */
+		uint64_t epoch;	       /* in the half second before this one */
+		uint64_t spent, ticks; /* since then */
+		uint64_t last; /* CPU time at the end of the window before; 0 */
+	} ours;		       /* the ticks in windows that we take ourselves */
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
 	struct recording_info info;

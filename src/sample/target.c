@@ -9,8 +9,9 @@
 #include "sample/clocks.h"
 #include "sample/lists.h"
 
-#define WHOLE_EVERY	  500000u /* ns between looks at the lists */
-#define FOLLOWS		  2	  /* times the lists are followed in one look */
+#define WHOLE_EVERY	  500000u   /* ns between looks at the lists */
+#define WHOLE_IN_WINDOW	  12000000u /* the same of glances */
+#define FOLLOWS		  2 /* times the lists are followed in one look */
 #define VISITS_LAST	  3500000u  /* ns for which visits do without a look */
 #define VISITS_LAST_LONG  15500000u /* those at the end of windows, too */
 #define GIL_SIZE	  256u
@@ -251,6 +252,16 @@ static uint64_t collecting_address(const struct target *t,
 	return t->python.collecting;
 }
 
+static void plan_generation(struct target *t, struct target_interpreter *i)
+{
+	const struct layout *l = &t->python.layout;
+
+	if (has_field(l->interpreter.code_generation))
+		pieces_add_field(&t->pieces,
+				 i->address + l->interpreter.code_generation,
+				 &i->code_generation, 8);
+}
+
 static void plan_interpreter(struct target *t, struct target_interpreter *i)
 {
 	const struct layout *l = &t->python.layout;
@@ -265,9 +276,7 @@ static void plan_interpreter(struct target *t, struct target_interpreter *i)
 	if (collecting_address(t, i))
 		pieces_add_field(p, collecting_address(t, i), &i->collecting,
 				 4);
-	if (has_field(l->interpreter.code_generation))
-		pieces_add_field(p, i->address + l->interpreter.code_generation,
-				 &i->code_generation, 8);
+	plan_generation(t, i);
 }
 
 static void plan_gil(struct target *t, struct target_interpreter *i)
@@ -356,11 +365,13 @@ static void plan_look(struct target *t, uint64_t now)
 	struct pieces *p = &t->pieces;
 
 	pieces_clear(p);
-	if (t->whole) {
+	if (t->whole)
 		pieces_add_field(p, t->python.interpreters, &t->head, 8);
-		for (uint32_t i = 0; i < t->n_interpreters; i++)
+	for (uint32_t i = 0; i < t->n_interpreters; i++)
+		if (t->whole)
 			plan_interpreter(t, &t->interpreters[i]);
-	}
+		else if (t->window)
+			plan_generation(t, &t->interpreters[i]);
 	if (t->python.current)
 		pieces_add_field(p, t->python.current, &t->current, 8);
 	for (uint32_t i = 0; i < t->n_interpreters; i++)
@@ -514,7 +525,9 @@ static void learn(struct target *t)
 
 bool target_whole_is_due(const struct target *t, uint64_t now)
 {
-	return now - t->last_whole >= WHOLE_EVERY || !t->n_threads;
+	uint64_t every = t->window ? WHOLE_IN_WINDOW : WHOLE_EVERY;
+
+	return now - t->last_whole >= every || !t->n_threads;
 }
 
 int target_look(struct target *t, uint64_t now)

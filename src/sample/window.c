@@ -7,6 +7,8 @@
 /* Processes with clocks: each has a program behind every timer of the system.
  */
 #define CLOCKED_MAX 4
+#define COST_FIRST  45000u /* ns: until it is measured */
+#define COST_TICKS  8	   /* that make a measurement */
 
 /* All targets must be in that state, and one run. */
 static bool is_steady(struct recorder *r)
@@ -27,8 +29,28 @@ static bool is_steady(struct recorder *r)
 
 void window_rest(struct recorder *r)
 {
+	r->ours.last = 0;
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		clocks_rest(r->targets[i]);
+}
+
+/* What our ticks cost, at the end of a window with so many of them. It is used
+ * from the next half second on, when the clocks are given another period
+ * anyway. */
+static void measure_cost(struct recorder *r, uint32_t ticks)
+{
+	uint64_t cpu = clock_thread_cpu(), epoch = clock_now() >> STEADY_BITS;
+
+	if (r->ours.last) {
+		r->ours.spent += cpu - r->ours.last;
+		r->ours.ticks += ticks;
+	}
+	r->ours.last = cpu;
+	if (r->ours.epoch == epoch || r->ours.ticks < COST_TICKS)
+		return;
+	r->ours.epoch = epoch;
+	r->ours.cost = r->ours.spent / r->ours.ticks;
+	r->ours.spent = r->ours.ticks = 0;
 }
 
 void window_plan(struct recorder *r)
@@ -98,10 +120,11 @@ static bool is_near(const struct recorder *r, uint64_t now)
  * one does not. */
 static uint32_t glance_every(const struct recorder *r)
 {
+	uint64_t cost = r->ours.cost ? r->ours.cost : COST_FIRST;
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < r->n_targets; i++) {
-		uint32_t n = clocks_glance(r->targets[i]);
+		uint32_t n = clocks_glance(r->targets[i], cost);
 
 		least = n < least ? n : least;
 	}
@@ -198,6 +221,7 @@ bool window_take(struct recorder *r)
 	recorder_take(r, now);
 	write_window(r, &w);
 	recorder_write(r, now);
+	measure_cost(r, 1 + (w.glance ? w.ticks / w.glance : 0));
 	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	window_plan(r);
 	return true;
