@@ -347,7 +347,8 @@ static void draw_out(struct recorder *r)
 		writer_tick(r->writer, woke + tick * period);
 		for (uint32_t i = 0; i < r->n_targets; i++)
 			if (r->targets[i]->status == 0)
-				scribe_write(&r->scribe, r->targets[i]);
+				scribe_write_again(&r->scribe, r->targets[i],
+						   &r->sampler.counts);
 	}
 	r->info.ticks += n;
 	r->info.drawn += n;

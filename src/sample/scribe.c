@@ -204,6 +204,23 @@ void scribe_write(const struct scribe *s, const struct target *t)
 	}
 }
 
+void scribe_write_again(const struct scribe *s, const struct target *t,
+			struct sampler_counts *counts)
+{
+	scribe_write(s, t);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i]->seen) {
+			sampler_count(counts, t->threads[i]->state);
+			sampler_count_native(counts, t->threads[i]->state);
+		}
+	for (uint32_t i = 0; t->native && i < t->native->n_threads; i++)
+		if (t->native->threads[i]->seen) {
+			sampler_count(counts, t->native->threads[i]->state);
+			sampler_count_native(counts,
+					     t->native->threads[i]->state);
+		}
+}
+
 void scribe_write_times(const struct scribe *s, struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++) {

@@ -23,6 +23,9 @@ struct scribe {
 void scribe_see(const struct scribe *s, struct target *t, uint64_t now);
 /* Write it, at the tick that was begun. */
 void scribe_write(const struct scribe *s, const struct target *t);
+/* The same for another tick, and count what is written. */
+void scribe_write_again(const struct scribe *s, const struct target *t,
+			struct sampler_counts *counts);
 
 /* Write how long its threads have been on a CPU, as the kernel counts. */
 void scribe_write_times(const struct scribe *s, struct target *t);
