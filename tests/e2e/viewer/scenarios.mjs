@@ -424,8 +424,11 @@ scenario("timeline zoom", async (page) => {
 
 scenario("moment", async (page) => {
   const at = await lane(page, 0.9, 1);
-  await page.mouse.move(at.x - 1, at.y);
-  await eventually(() => text(page, "#tip"), /worker\s+at 2\d\d ms: waiting for the GIL/);
+  await eventually(async () => { // what the thread did may come later than the mouse
+    await page.mouse.move(at.x - 2, at.y);
+    await page.mouse.move(at.x - 1, at.y);
+    return text(page, "#tip");
+  }, /worker\s+at 2\d\d ms: waiting for the GIL/);
   await page.mouse.click(at.x, at.y);
   await eventually(() => text(page, "#detail h2"), "worker");
   const said = await text(page, "#detail");
