@@ -54,6 +54,12 @@ static uint32_t find_node(struct node_table *t, const struct raw_frame *f,
 	return node;
 }
 
+static bool same_frame(const struct raw_frame *a, const struct raw_frame *b)
+{
+	return a->instruction == b->instruction && a->code == b->code &&
+	       a->frame == b->frame;
+}
+
 /* How many frames from the root on are as they were. */
 static uint32_t common_part(const struct node_path *p,
 			    const struct stack *stack)
@@ -61,16 +67,9 @@ static uint32_t common_part(const struct node_path *p,
 	uint32_t n = stack->n_frames < p->count ? stack->n_frames : p->count;
 	uint32_t i = 0;
 
-	while (i < n) {
-		const struct raw_frame *a = &p->frames[i];
-		const struct raw_frame *b =
-			&stack->frames[stack->n_frames - 1 - i];
-
-		if (a->instruction != b->instruction || a->code != b->code ||
-		    a->frame != b->frame)
-			break;
+	while (i < n && same_frame(&p->frames[i],
+				   &stack->frames[stack->n_frames - 1 - i]))
 		i++;
-	}
 	return i;
 }
 
@@ -96,7 +95,7 @@ uint32_t node_of_stack(struct node_table *t, struct node_path *p,
 	if (p->epoch != t->epoch || p->generation != generation)
 		p->count = 0;
 	if (n && p->count == n && p->walk == stack->walk)
-		i = n - 1;
+		i = n - 1 + same_frame(&p->frames[n - 1], &stack->frames[0]);
 	else
 		i = common_part(p, stack);
 	if (i < n &&
