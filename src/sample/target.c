@@ -13,7 +13,7 @@
 #define WHOLE_IN_WINDOW	  12000000u /* the same of glances */
 #define FOLLOWS		  2 /* times the lists are followed in one look */
 #define VISITS_LAST	  3500000u  /* ns for which visits do without a look */
-#define VISITS_LAST_LONG  15500000u /* those at the end of windows, too */
+#define VISITS_LAST_LONG  15500000u /* those in windows, too */
 #define GIL_SIZE	  256u
 #define COMPARE_BITS	  23  /* 2^23 ns between two comparisons of all code */
 #define CALM		  256 /* stacks without code that was not known */
