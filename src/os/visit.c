@@ -20,20 +20,6 @@ struct visitor {
 	struct visit_record *record;
 };
 
-static int run_program(const struct visitor *v, const struct visit_question *q,
-		       int core)
-{
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.test.prog_fd = (uint32_t)v->program_fd;
-	a.test.ctx_in = (uintptr_t)q;
-	a.test.ctx_size_in = sizeof(*q);
-	a.test.flags = BPF_F_TEST_RUN_ON_CPU;
-	a.test.cpu = (uint32_t)core;
-	return visit_bpf(BPF_PROG_TEST_RUN, &a);
-}
-
 static int refuse(struct visitor *v, const char *what, struct error *err)
 {
 	int why = errno;
@@ -69,7 +55,7 @@ int visitor_new(struct visitor **out, const struct visit_shape *shape,
 	v->program_fd = visit_program(&layout, v->map_fd);
 	if (v->program_fd < 0)
 		return refuse(v, "no BPF program", err);
-	if (run_program(v, &nobody, sched_core()) < 0)
+	if (visit_run(v->program_fd, &nobody, sched_core()) < 0)
 		return refuse(v, "no BPF program on a core", err);
 	*out = v;
 	return 0;
@@ -100,7 +86,7 @@ enum visit_result visitor_visit(struct visitor *v, struct visit *visit)
 	};
 
 	memcpy(q.fields, visit->fields, sizeof(q.fields));
-	if (run_program(v, &q, visit->core) < 0) {
+	if (visit_run(v->program_fd, &q, visit->core) < 0) {
 		visit->n_items = visit->stack_size = 0;
 		return VISIT_AWAY;
 	}

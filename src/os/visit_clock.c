@@ -300,6 +300,26 @@ void visit_clocks_stop(struct visit_clocks *c, int clock)
 	c->clocks[clock].stands = !atomic_load(&area->busy);
 }
 
+static const struct visit_record *record_at(const struct visit_area *area,
+					    size_t at)
+{
+	return (const void *)((const unsigned char *)area + VISIT_RECORDS_AT +
+			      at);
+}
+
+bool visit_clocks_strike(const struct visit_clocks *c, int clock, int core,
+			 struct visit *out)
+{
+	const struct visit_area *area = area_of(c, clock);
+	size_t at = visit_clocks_position(c, clock);
+
+	if (core < 0 || visit_run(c->program_fd, NULL, core) < 0 ||
+	    visit_clocks_position(c, clock) == at)
+		return false;
+	return visit_unpack(&c->layout, record_at(area, at), out) ==
+	       VISIT_TAKEN;
+}
+
 void visit_clocks_rest(struct visit_clocks *c, int clock)
 {
 	set_event(&c->clocks[clock], 0);
@@ -313,8 +333,7 @@ bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 
 	if (!c->clocks[clock].stands || *at >= area->position)
 		return false;
-	record = (const void *)((const unsigned char *)area + VISIT_RECORDS_AT +
-				*at);
+	record = record_at(area, *at);
 	memcpy(out->fields, area->question.fields, sizeof(out->fields));
 	*result = visit_unpack(&c->layout, record, out);
 	*at += record->size;

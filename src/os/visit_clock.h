@@ -49,6 +49,11 @@ void visit_clocks_give_back(struct visit_clocks *c, int clock);
 bool visit_clocks_start(struct visit_clocks *c, int clock,
 			const struct visit *asked, uint64_t period);
 void visit_clocks_stop(struct visit_clocks *c, int clock);
+/* Let it go off now, on the core where its thread seems to run: an interrupt of
+ * another kind, which is answered before this returns. The visit is what was
+ * taken; false when nothing was. */
+bool visit_clocks_strike(const struct visit_clocks *c, int clock, int core,
+			 struct visit *out);
 /* A clock that is stopped still goes off; this one does not, until it is
  * started again. */
 void visit_clocks_rest(struct visit_clocks *c, int clock);

@@ -497,6 +497,19 @@ int visit_clock_program(const struct visit_layout *layout,
 	return load_program(&a, BPF_PROG_TYPE_RAW_TRACEPOINT);
 }
 
+int visit_run(int program_fd, const struct visit_question *q, int core)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.test.prog_fd = (uint32_t)program_fd;
+	a.test.ctx_in = (uintptr_t)q;
+	a.test.ctx_size_in = q ? sizeof(*q) : 0;
+	a.test.flags = BPF_F_TEST_RUN_ON_CPU;
+	a.test.cpu = (uint32_t)core;
+	return visit_bpf(BPF_PROG_TEST_RUN, &a);
+}
+
 /* ---- records ---- */
 
 static bool is_possible(const struct visit_shape *s)

@@ -77,6 +77,10 @@ struct visit_clock_maps {
 int visit_clock_program(const struct visit_layout *layout,
 			const struct visit_clock_maps *maps);
 
+/* Run a program on a core, with a question if it wants one. 0, or -1 with
+ * errno. */
+int visit_run(int program_fd, const struct visit_question *q, int core);
+
 /* A record as the visit that it is. */
 enum visit_result visit_unpack(const struct visit_layout *layout,
 			       const struct visit_record *record,

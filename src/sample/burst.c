@@ -134,15 +134,6 @@ static const unsigned char *leaf_of(const struct stack *s,
 	return (const unsigned char *)end->into + end->size - s->frame_size;
 }
 
-/* Whether a field of the thread state, if the version has it, is as in the look
- * that was walked. */
-static bool same_field(const struct stack *s, const unsigned char *state,
-		       uint16_t offset)
-{
-	return offset == LAYOUT_NONE || offset + 8u > s->state_size ||
-	       word_at(state, offset) == word_at(s->state, offset);
-}
-
 /* Whether a copy of the stack is as the one that was walked. */
 static bool is_alike(const struct stack *s, const struct memory_piece *end,
 		     const unsigned char *state)
@@ -158,8 +149,7 @@ static bool is_alike(const struct stack *s, const struct memory_piece *end,
 	       word_at(leaf, l->frame.previous) == s->frames[0].previous &&
 	       (word_at(leaf, l->frame.code) & ~(uint64_t)l->object_tag_bits) ==
 		       s->frames[0].code &&
-	       same_field(s, state, l->thread.thread_id) &&
-	       same_field(s, state, l->thread.native_thread_id);
+	       stack_same_ids(s, state);
 }
 
 static bool look_holds(const struct target *t, uint32_t look)

@@ -64,6 +64,7 @@ void clock_track_free(struct clock_track *track)
 	if (!track)
 		return;
 	clock_track_give_back(track);
+	glimpses_release(&track->glimpses);
 	free(track->rows);
 	free(track);
 }
@@ -121,7 +122,7 @@ void clock_track_plan(const struct target *t, struct clock_track *track,
 	track->planned = true;
 	track->was_seen = track->seen;
 	track->runs = track->full = track->judged = false;
-	track->n_glances = 0;
+	track->n_glances = track->glimpses.n = 0;
 	track->position = 0;
 	track->first_node = track->node;
 	track->first_state = track->state;
@@ -235,6 +236,23 @@ static uint32_t add_glances(struct clock_track *track, uint32_t i,
 	return i;
 }
 
+/* What the glimpses found, in the order of their times, before the stack that
+ * they belong to is walked again. */
+static void name_glimpses(struct target *t, struct clock_track *track)
+{
+	struct glimpses *g = &track->glimpses;
+
+	for (uint32_t i = 0; i < g->n && track->n_glances < CLOCK_GLANCES_MAX;
+	     i++) {
+		struct clock_row *row = &track->glances[track->n_glances++];
+
+		*row = (struct clock_row){ .time = g->times[i], .taken = true };
+		glimpses_show(g, i, t, track->python);
+		name_row(t, track, row);
+	}
+	g->n = 0;
+}
+
 static bool take_visit(struct target *t, const struct clock_track *track,
 		       const struct visit *visit)
 {
@@ -255,6 +273,7 @@ void clock_track_take(struct target *t, struct clock_track *track)
 	uint32_t glance = 0;
 	size_t at = 0;
 
+	name_glimpses(t, track);
 	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
 				 &result)) {
 		glance = add_glances(track, glance, visit.time);
@@ -267,12 +286,45 @@ void clock_track_take(struct target *t, struct clock_track *track)
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 
-void clock_track_peek(struct clock_track *track)
+/* One that would be visited has its clock struck, which is a visit, too. */
+static bool strike(struct clock_track *track)
+{
+	const struct target_thread *python = track->python;
+	struct visit visit;
+
+	return visit_clocks_strike(track->visits, track->clock,
+				   target_thread_core(python), &visit) &&
+	       stack_same_neighbours(&python->stack, visit.head_copy);
+}
+
+bool clock_track_glimpse(struct target *t, struct clock_track *track,
+			 uint64_t now)
+{
+	size_t position;
+
+	if (track->python->to_visit)
+		return strike(track);
+	position = visit_clocks_position(track->visits, track->clock);
+	if (position == track->position ||
+	    !glimpses_take(&track->glimpses, t->memory, now))
+		return false;
+	track->position = position;
+	return true;
+}
+
+void clock_track_looked(struct target *t, struct clock_track *track)
+{
+	if (!track->python->to_visit)
+		glimpses_plan(&track->glimpses, t, track->python);
+}
+
+void clock_track_peek(struct target *t, struct clock_track *track)
 {
 	size_t position;
 
 	if (!track->runs || !track->python)
 		return;
+	name_glimpses(t, track);
 	position = visit_clocks_position(track->visits, track->clock);
 	track->python->ticked = position != track->position;
 	track->position = position;

@@ -14,18 +14,19 @@
 #define TICKS_PYTHON 29
 /* What we may spend on a tick, in ns of our CPU time: on a thread that is read
  * from another core, and on one that each of our ticks interrupts. */
-#define BUDGET_READ    9000u
-#define BUDGET_VISITED 18000u
-#define ROW	       1200u /* what one of a clock costs us */
-#define GLANCE_MIN     2
-#define GLANCE_MAX     8
-#define PERIOD_MIN     200000u	/* ns: the interrupts cost too much beyond */
-#define PERIOD_MAX     4000000u /* and beyond this the wake-ups cost little */
-#define CLOCKS_MAX     64
-#define FRAMES_MAX     (VISIT_ITEMS_MAX * 3 / 4)
-#define SLEEPERS_MAX   8  /* that are asked about one by one */
-#define PATIENCE       16 /* ticks for which a thread must have been running */
-#define PATIENCE_MAX   16384
+#define BUDGET_READ    8500u
+#define BUDGET_VISITED 17500u
+#define GLANCE_MIN     1.4 /* periods from one of ours to the next */
+#define GLANCE_MAX     8.0
+/* Between two glances, which ask about those that sleep. */
+#define GLIMPSES     2
+#define PERIOD_MIN   200000u  /* ns: the interrupts cost too much beyond */
+#define PERIOD_MAX   4000000u /* and beyond this the wake-ups cost little */
+#define CLOCKS_MAX   64
+#define FRAMES_MAX   (VISIT_ITEMS_MAX * 3 / 4)
+#define SLEEPERS_MAX 8	/* that are asked about one by one */
+#define PATIENCE     16 /* ticks for which a thread must have been running */
+#define PATIENCE_MAX 16384
 /* Without native stacks nothing is lost tick by tick: do not try often. */
 #define RELUCTANCE 4
 #define LOSS	   128 /* one row of so many may be lost */
@@ -134,17 +135,18 @@ uint32_t clocks_ticks(const struct target *t, uint64_t period)
 	return n < t->clocks->ticks ? (uint32_t)n : t->clocks->ticks;
 }
 
-uint32_t clocks_glance(const struct target *t, uint64_t cost)
+uint64_t clocks_glance(const struct target *t, uint64_t period, uint64_t cost)
 {
-	uint64_t budget = has_visited(t) ? BUDGET_VISITED : BUDGET_READ;
-	/* One look and n - 1 rows are to cost at most n times the budget. */
-	uint64_t n = (cost + budget - 2 * ROW) / (budget - ROW);
+	double n =
+		(double)cost / (has_visited(t) ? BUDGET_VISITED : BUDGET_READ);
 
 	if (t->native)
 		return 0;
 	if (n > GLANCE_MAX)
 		n = GLANCE_MAX;
-	return n > GLANCE_MIN ? (uint32_t)n : GLANCE_MIN;
+	if (n < GLANCE_MIN)
+		n = GLANCE_MIN;
+	return (uint64_t)(n * (double)period);
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -316,13 +318,36 @@ static void be_patient(struct target *t)
 		clock_track_at(t, i)->ran = 0;
 }
 
+uint32_t clocks_glances(const struct clock_window *w)
+{
+	return w->glance ? (uint32_t)(w->ticks * w->period / w->glance) : 0;
+}
+
 /* The tick at the window's end, and those of glances, are taken by us. */
 static uint64_t clock_period(const struct clock_window *w)
 {
-	uint32_t all = w->ticks + 1;
-	uint32_t ours = 1 + (w->glance ? w->ticks / w->glance : 0);
+	uint32_t all = w->ticks + 1, ours = 1 + clocks_glances(w);
 
 	return w->period * all / (all - ours);
+}
+
+static bool has_sleepers(struct target *t)
+{
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		if (!clock_track_at(t, i)->runs &&
+		    !is_left_out(clock_track_at(t, i)))
+			return true;
+	return false;
+}
+
+static void prepare_glimpses(struct target *t)
+{
+	if (t->native)
+		return;
+	t->clocks->glimpses = has_sleepers(t) ? GLIMPSES : CLOCK_GLANCES_MAX;
+	for (uint32_t i = 0; i < clock_tracks(t); i++)
+		if (clock_track_at(t, i)->runs)
+			clock_track_looked(t, clock_track_at(t, i));
 }
 
 bool clocks_start(struct target *t, const struct clock_window *w)
@@ -345,6 +370,21 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	t->clocks->pass = codes_pass(t->codes);
 	t->clocks->read_before = codes_read(t->codes);
 	t->window = ++t->compares;
+	prepare_glimpses(t);
+	return true;
+}
+
+bool clocks_glimpse(struct target *t, uint64_t now)
+{
+	if (!t->clocks->glimpses)
+		return false;
+	t->clocks->glimpses--;
+	for (uint32_t i = 0; i < clock_tracks(t); i++) {
+		struct clock_track *track = clock_track_at(t, i);
+
+		if (track->runs && !clock_track_glimpse(t, track, now))
+			return false;
+	}
 	return true;
 }
 
@@ -352,7 +392,7 @@ void clocks_peek(struct target *t)
 {
 	t->window = ++t->compares;
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
-		clock_track_peek(clock_track_at(t, i));
+		clock_track_peek(t, clock_track_at(t, i));
 }
 
 /* A thread that goes on as it did when the window began. */
@@ -380,6 +420,7 @@ void clocks_glanced(struct target *t, uint64_t now)
 {
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
 		clock_track_glanced(clock_track_at(t, i), now);
+	prepare_glimpses(t);
 }
 
 void clocks_stop(struct target *t)

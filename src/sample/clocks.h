@@ -33,13 +33,20 @@
  * native stacks we take some of the ticks ourselves: glances. What one finds is
  * kept as a row beside those of the clock. All else (walking what the clock
  * took, asking the kernel, writing) waits for the window's end, so that we wake
- * up to a few kilobytes of code and data and not to all of them: the core was
- * idle, and has forgotten everything. That makes 25 to 55 us of our own time,
- * by the hour and its neighbours; when each of these ticks ended a window it
- * was 40 to 75. So we measure what it is, and take as many ticks as our budget
- * allows: about one percent of a core at 1 kHz, or two for visits, which the
- * target prefers to timers. That is every second to eighth tick. A glance that
- * finds anything but threads that go on as they did ends the window.
+ * up to as little code and data as can be: the core was idle, and has forgotten
+ * everything. Most glances are therefore glimpses: one read of a stack that is
+ * as it was (glimpse.h), while its clock, which has gone off since the last
+ * one, says that the thread runs; or, of a thread that is to be visited, its
+ * clock struck on its core (visit_clock.h), where the interrupt finds it or
+ * not. They take 6 and 18 us behind a wake-up of 15, and a whole glance 25 to
+ * 40. A glimpse that finds anything else is followed by a glance, and a glance
+ * that does not find threads that go on as they did ends the window. With
+ * threads that sleep every third one is a glance, which asks about them.
+ *
+ * How many ticks are ours is a matter of budget: somewhat less than one percent
+ * of a core at 1 kHz, or two for visits, which the target prefers to timers.
+ * What we spend in windows is measured, and from each half second to the next
+ * there are as many more or fewer of them: every second to eighth tick.
  *
  * How long a window is: up to 128 ticks with native stacks, when the kernel
  * tells who ran at each of them, else 29. It is short at first, and becomes
@@ -75,10 +82,10 @@ void clock_track_free(struct clock_track *track); /* NULL-safe */
 
 /* Whether windows are worth it, with ticks of that period. */
 bool clocks_suit(uint64_t period);
-/* How many make one, at most, and from one glance to the next, if a tick that
- * we take costs us so many ns; 0: there are none. */
+/* How many make one, at most; and ns from one glance to the next, if a tick
+ * that we take costs us so many of them; 0: there are none. */
 uint32_t clocks_ticks(const struct target *t, uint64_t period);
-uint32_t clocks_glance(const struct target *t, uint64_t cost);
+uint64_t clocks_glance(const struct target *t, uint64_t period, uint64_t cost);
 
 enum clocks_state {
 	CLOCKS_NOT,  /* take the next tick */
@@ -92,8 +99,12 @@ enum clocks_state clocks_state(const struct sampler *s, struct target *t);
 struct clock_window {
 	uint64_t start, period; /* ns */
 	uint32_t ticks;
-	uint32_t glance; /* every so many of them we take one; 0: none */
+	uint64_t glance; /* ns from one tick that we take to the next; 0: none
+			  */
 };
+
+/* How many of its ticks we take, but for the one at its end. */
+uint32_t clocks_glances(const struct clock_window *w);
 
 /* The window ends now: sooner than planned, since a signal came, or later, as
  * we had to wait for our turn; the clocks go on meanwhile, for some time.
@@ -108,6 +119,9 @@ void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
 void clocks_rest(struct target *t);
 
+/* A tick in a window, quickly. False when it was found that a glance is wanted
+ * instead. */
+bool clocks_glimpse(struct target *t, uint64_t now);
 /* A glance: before it, tell whose clocks have gone off; after it, whether it
  * found nothing that ends the window; then keep what it found. */
 void clocks_peek(struct target *t);

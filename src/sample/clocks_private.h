@@ -5,6 +5,7 @@
 
 #include "os/visit_clock.h"
 #include "sample/clocks.h"
+#include "sample/glimpse.h"
 
 #define CLOCK_ROWS_MAX	  256 /* rows of a thread in a window */
 #define CLOCK_GLANCES_MAX 32
@@ -23,6 +24,7 @@ struct clocks {
 	/* Of the last window. */
 	uint64_t epoch, pass; /* as it began; see codes_pass() */
 	uint32_t rows, lost;
+	uint32_t glimpses; /* that there may be until a look is taken */
 };
 
 struct clock_row {
@@ -54,7 +56,8 @@ struct clock_track {
 	uint32_t n_rows, next;	/* the next one to be written */
 	struct clock_row glances[CLOCK_GLANCES_MAX];
 	uint32_t n_glances;
-	size_t position;       /* of the clock, when it was last looked at */
+	struct glimpses glimpses; /* those not among these yet */
+	size_t position;	  /* of the clock, when it was last looked at */
 	struct clock_row last; /* the one before it, or the tick before all */
 
 	/* With native stacks. */
@@ -89,8 +92,12 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 /* The clock is stopped: name what it took, and put it among the glances. */
 void clock_track_take(struct target *t, struct clock_track *track);
 /* Without native stacks, for a glance: see clocks.h. */
-void clock_track_peek(struct clock_track *track);
+bool clock_track_glimpse(struct target *t, struct clock_track *track,
+			 uint64_t now);
+void clock_track_peek(struct target *t, struct clock_track *track);
 void clock_track_glanced(struct clock_track *track, uint64_t now);
+/* Before glimpses: the thread is as the last look found it. */
+void clock_track_looked(struct target *t, struct clock_track *track);
 /* Without native stacks, after the tick at the end: ask the kernel whether one
  * that was left asleep woke up. */
 void clock_track_judge(struct target *t, struct clock_track *track);

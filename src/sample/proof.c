@@ -68,6 +68,40 @@ static bool same_frame(const struct stack *s, uint32_t i,
 	       (i == 0 || now.instruction == s->frames[i].instruction);
 }
 
+/* Whether a field of the thread state, if the version has it, is as in the look
+ * that was walked. */
+static bool same_field(const struct stack *s, const unsigned char *state,
+		       uint16_t offset)
+{
+	return offset == LAYOUT_NONE || offset + 8u > s->state_size ||
+	       word_at(state, offset) == word_at(s->state, offset);
+}
+
+bool stack_same_ids(const struct stack *s, const unsigned char *state)
+{
+	const struct layout *l = &s->python->layout;
+
+	return same_field(s, state, l->thread.thread_id) &&
+	       same_field(s, state, l->thread.native_thread_id);
+}
+
+bool stack_same_neighbours(const struct stack *s, const unsigned char *state)
+{
+	const struct layout *l = &s->python->layout;
+
+	return same_field(s, state, l->thread.previous) &&
+	       same_field(s, state, l->thread.next);
+}
+
+bool stack_same_frames(const struct stack *s, const unsigned char *copy,
+		       uint64_t from)
+{
+	for (uint32_t i = 0; i < s->n_frames; i++)
+		if (!same_frame(s, i, copy + (s->frames[i].frame - from)))
+			return false;
+	return true;
+}
+
 /* How many of the top n frames have a second copy, when the rest lie deeper in
  * a chunk than the second copy reaches; 0 when one is missing otherwise. */
 static uint32_t covered(const struct stack *s, uint32_t n)

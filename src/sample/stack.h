@@ -133,6 +133,10 @@ void stack_cut_to_common(struct stack *s);
  * object. */
 bool stack_is_generator(const struct stack *s, uint32_t frame);
 
+/* Whether, by another copy of the thread state, those before and behind it in
+ * the list are the same. */
+bool stack_same_neighbours(const struct stack *s, const unsigned char *state);
+
 /* A field of the thread state as last read; 0 when the version has none. */
 uint64_t stack_field(const struct stack *s, uint16_t offset);
 

@@ -1,5 +1,5 @@
-/* The inside of struct stack: for stack.c, regions.c, proof.c and
- * burst.c alone. */
+/* The inside of struct stack: for stack.c, regions.c, proof.c, burst.c
+ * and glimpse.c alone. */
 #ifndef PYROMETER_SAMPLE_STACK_PRIVATE_H
 #define PYROMETER_SAMPLE_STACK_PRIVATE_H
 
@@ -55,6 +55,14 @@ void frame_decode(const struct layout *l, const unsigned char *copy,
  * which is the same otherwise. */
 void stack_take_copy(struct stack *s, const unsigned char *leaf,
 		     const unsigned char *state);
+
+/* Whether another copy of the thread state is of the same thread. */
+bool stack_same_ids(const struct stack *s, const unsigned char *state);
+/* Whether another copy of the frames, which begins at the address `from` and
+ * holds all of them, says what the walk found, the leaf's own instruction
+ * aside. */
+bool stack_same_frames(const struct stack *s, const unsigned char *copy,
+		       uint64_t from);
 
 /* After the read: take note of which regions were read. */
 void regions_take(struct stack *s, const struct pieces *pieces);

@@ -623,15 +623,13 @@ enum {
 
 static_assert(FIELD_GENERATION < VISIT_FIELDS, "a visit has room for all");
 
-static void ask_for_python(const struct target *t,
-			   const struct target_thread *thread,
-			   struct visit *visit)
+void target_plan_fields(const struct target *t,
+			const struct target_thread *thread, struct visit *visit)
 {
 	const struct layout *l = &t->python.layout;
 	const struct target_interpreter *i =
 		&t->interpreters[thread->interpreter];
 
-	visit->head = thread->stack.tstate;
 	if (t->python.current) {
 		visit->fields[FIELD_HOLDER] = t->python.current;
 	} else if (l->gil_style == GIL_INTERPRETER && i->gil &&
@@ -654,14 +652,18 @@ int target_plan_visit(struct target *t, const struct target_thread *thread,
 	visit->pid = t->inner_pid;
 	visit->namespace_device = t->namespace_device;
 	visit->namespace_inode = t->namespace_inode;
-	if (thread)
-		ask_for_python(t, thread, visit);
+	if (thread) {
+		visit->head = thread->stack.tstate;
+		target_plan_fields(t, thread, visit);
+	}
 	return 0;
 }
 
-static void take_fields(struct target *t, struct target_interpreter *i,
+void target_take_fields(struct target *t, const struct target_thread *thread,
 			const struct visit *visit)
 {
+	struct target_interpreter *i = &t->interpreters[thread->interpreter];
+
 	if (t->python.current) {
 		t->current = visit->values[FIELD_HOLDER];
 	} else if (visit->fields[FIELD_HOLDER]) {
@@ -685,7 +687,7 @@ int target_take_visit(struct target *t, struct target_thread *thread,
 	/* Its state has become another thread's, which may run. */
 	if (ids_differ(t, thread))
 		return -ERR_UNREADABLE;
-	take_fields(t, &t->interpreters[thread->interpreter], visit);
+	target_take_fields(t, thread, visit);
 	thread->os_state = 'R';
 	thread->good = true;
 	note_walk(t, thread, before);

@@ -194,6 +194,12 @@ int target_plan_visit(struct target *t, const struct target_thread *thread,
 		      pid_t tid, struct visit *visit);
 int target_take_visit(struct target *t, struct target_thread *thread,
 		      const struct visit *visit);
+/* Of both, the fields alone. */
+void target_plan_fields(const struct target *t,
+			const struct target_thread *thread,
+			struct visit *visit);
+void target_take_fields(struct target *t, const struct target_thread *thread,
+			const struct visit *visit);
 
 /* Ask the kernel what the threads do, at most every half millisecond. */
 void target_look_os(struct target *t, uint64_t now);

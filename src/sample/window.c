@@ -116,15 +116,16 @@ static bool is_near(const struct recorder *r, uint64_t now)
 	return r->next > now + period / 16 && r->next - now < period;
 }
 
-/* Ticks from one glance to the next, as often as any target wants them; none if
- * one does not. */
-static uint32_t glance_every(const struct recorder *r)
+/* From one glance to the next, as often as any target wants them; none if one
+ * does not. */
+static uint64_t glance_every(const struct recorder *r)
 {
 	uint64_t cost = r->ours.cost ? r->ours.cost : COST_FIRST;
-	uint32_t least = UINT32_MAX;
+	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < r->n_targets; i++) {
-		uint32_t n = clocks_glance(r->targets[i], cost);
+		uint64_t n =
+			clocks_glance(r->targets[i], r->options.period, cost);
 
 		least = n < least ? n : least;
 	}
@@ -175,26 +176,40 @@ static bool glance(struct recorder *r, uint64_t now)
 	return true;
 }
 
+/* The same, if all is as expected, at less than half the cost. */
+static bool glimpse(struct recorder *r, uint64_t now)
+{
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		if (!clocks_glimpse(r->targets[i], now))
+			return false;
+	return true;
+}
+
 /* Let a window pass, but for its glances, each somewhere in its period. Returns
  * when it was to end: sooner if a glance ends it or a signal came, or if we
  * come too late for a glance. */
 static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 {
 	uint64_t end = w->start + (w->ticks + 1) * w->period, now;
+	uint32_t glances = clocks_glances(w);
 
-	for (uint32_t n = w->glance; n && n <= w->ticks; n += w->glance) {
-		uint64_t due = w->start + n * w->period - w->period / 2 +
+	sampler_settle(&r->sampler, r->targets, r->n_targets);
+	for (uint32_t n = 1; n <= glances; n++) {
+		uint64_t due = w->start + n * w->glance - w->period / 2 +
 			       map_hash(r->tick++, 0) % w->period;
 
-		sampler_settle(&r->sampler, r->targets, r->n_targets);
 		clock_sleep_until(due);
 		now = clock_now();
 		if (now < due)
 			return now;
-		if (now > due + w->period || !glance(r, now))
+		if (now > due + w->period)
 			return due;
+		if (glimpse(r, now))
+			continue;
+		if (!glance(r, now))
+			return due;
+		sampler_settle(&r->sampler, r->targets, r->n_targets);
 	}
-	sampler_settle(&r->sampler, r->targets, r->n_targets);
 	clock_sleep_until(end);
 	now = clock_now();
 	return now < end ? now : end;
@@ -221,7 +236,7 @@ bool window_take(struct recorder *r)
 	recorder_take(r, now);
 	write_window(r, &w);
 	recorder_write(r, now);
-	measure_cost(r, 1 + (w.glance ? w.ticks / w.glance : 0));
+	measure_cost(r, 1 + clocks_glances(&w));
 	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	window_plan(r);
 	return true;

@@ -383,6 +383,47 @@ static void test_clock_takes_visits(void **state)
 }
 
 /* What there is no room for is counted, and what is there stays whole. */
+/* One that hardly goes off by itself is struck: it answers at once, if its
+ * thread runs on that core and it is wanted. */
+static void test_clock_is_struck(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	struct visit asked, got;
+	int clock, struck = 0, elsewhere = 0, taken = 0;
+	enum visit_result result;
+	size_t at = 0;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	asked = visit_to(child, cores[1]);
+	asked.stack_top = stack_top;
+	clock = take_clock(c, child);
+	assert_true(clock >= 0);
+	assert_true(visit_clocks_start(c, clock, &asked, SLOW));
+	for (int i = 0; i < TRIES && struck < 3; i++) {
+		if (!visit_clocks_strike(c, clock, cores[1], &got)) {
+			usleep(100);
+			continue;
+		}
+		struck++;
+		assert_int_equal(got.values[1], FIELD);
+		check_items(&got, ITEMS);
+		usleep(100);
+	}
+	assert_int_equal(struck, 3);
+	/* It is not here, unless it goes off by itself meanwhile. */
+	for (int i = 0; i < 20; i++)
+		elsewhere += visit_clocks_strike(c, clock, cores[0], &got);
+	assert_true(elsewhere < 10);
+	assert_false(visit_clocks_strike(c, clock, -1, &got));
+	visit_clocks_stop(c, clock);
+	assert_false(visit_clocks_strike(c, clock, cores[1], &got));
+	while (visit_clocks_next(c, clock, &at, &got, &result))
+		taken++;
+	assert_true(taken >= 3);
+	visit_clocks_free(c);
+}
+
 static void test_clock_counts_what_it_loses(void **state)
 {
 	struct visit_clocks *c = new_clocks(1);
@@ -498,6 +539,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_nobody_else_is_read, end_child),
 		cmocka_unit_test_teardown(test_registers_and_stack, end_child),
 		cmocka_unit_test_teardown(test_clock_takes_visits, end_child),
+		cmocka_unit_test_teardown(test_clock_is_struck, end_child),
 		cmocka_unit_test_teardown(test_clock_counts_what_it_loses,
 					  end_child),
 		cmocka_unit_test_teardown(test_clocks_are_given_out, end_child),
