@@ -35,7 +35,7 @@ static bool find_frames(const struct stack *s, uint64_t *from, uint64_t *size)
 	}
 	*from = low;
 	*size = high - low + s->frame_size;
-	return *size <= BYTES_MAX;
+	return high - low <= BYTES_MAX && *size <= BYTES_MAX;
 }
 
 static void ask(struct glimpses *g, uint64_t address, void *into, size_t size)
