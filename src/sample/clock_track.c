@@ -247,7 +247,7 @@ static void name_glimpses(struct target *t, struct clock_track *track)
 		struct clock_row *row = &track->glances[track->n_glances++];
 
 		*row = (struct clock_row){ .time = g->times[i], .taken = true };
-		glimpses_show(g, i, t, track->python);
+		glimpses_show(g, i, t);
 		name_row(t, track, row);
 	}
 	g->n = 0;
@@ -294,6 +294,7 @@ static bool strike(struct clock_track *track)
 
 	return visit_clocks_strike(track->visits, track->clock,
 				   target_thread_core(python), &visit) &&
+	       visit.whole &&
 	       stack_same_neighbours(&python->stack, visit.head_copy);
 }
 
@@ -302,20 +303,23 @@ bool clock_track_glimpse(struct target *t, struct clock_track *track,
 {
 	size_t position;
 
-	if (track->python->to_visit)
-		return strike(track);
-	position = visit_clocks_position(track->visits, track->clock);
-	if (position == track->position ||
-	    !glimpses_take(&track->glimpses, t->memory, now))
-		return false;
-	track->position = position;
+	if (track->python->to_visit) {
+		if (!strike(track))
+			return false;
+	} else {
+		position = visit_clocks_position(track->visits, track->clock);
+		if (position == track->position ||
+		    !glimpses_take(&track->glimpses, t, now))
+			return false;
+		track->position = position;
+	}
+	track->glimpsed = now;
 	return true;
 }
 
 void clock_track_looked(struct target *t, struct clock_track *track)
 {
-	if (!track->python->to_visit)
-		glimpses_plan(&track->glimpses, t, track->python);
+	glimpses_plan(&track->glimpses, t, track->python);
 }
 
 void clock_track_peek(struct target *t, struct clock_track *track)
@@ -332,7 +336,9 @@ void clock_track_peek(struct target *t, struct clock_track *track)
 
 void clock_track_glanced(struct clock_track *track, uint64_t now)
 {
-	if (track->runs && track->n_glances < CLOCK_GLANCES_MAX)
+	/* A glimpse of this moment may have come first, in vain for others. */
+	if (track->runs && track->glimpsed != now &&
+	    track->n_glances < CLOCK_GLANCES_MAX)
 		track->glances[track->n_glances++] =
 			(struct clock_row){ .time = now,
 					    .node = track->node,

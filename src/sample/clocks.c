@@ -331,11 +331,11 @@ static uint64_t clock_period(const struct clock_window *w)
 	return w->period * all / (all - ours);
 }
 
-static bool has_sleepers(struct target *t)
+/* Whether there are threads that nobody looks at but in glances. */
+static bool has_others(struct target *t)
 {
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
-		if (!clock_track_at(t, i)->runs &&
-		    !is_left_out(clock_track_at(t, i)))
+		if (!clock_track_at(t, i)->runs)
 			return true;
 	return false;
 }
@@ -344,7 +344,7 @@ static void prepare_glimpses(struct target *t)
 {
 	if (t->native)
 		return;
-	t->clocks->glimpses = has_sleepers(t) ? GLIMPSES : CLOCK_GLANCES_MAX;
+	t->clocks->glimpses = has_others(t) ? GLIMPSES : CLOCK_GLANCES_MAX;
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
 		if (clock_track_at(t, i)->runs)
 			clock_track_looked(t, clock_track_at(t, i));

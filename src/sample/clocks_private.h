@@ -57,6 +57,7 @@ struct clock_track {
 	struct clock_row glances[CLOCK_GLANCES_MAX];
 	uint32_t n_glances;
 	struct glimpses glimpses; /* those not among these yet */
+	uint64_t glimpsed;	  /* when the last one was taken */
 	size_t position;	  /* of the clock, when it was last looked at */
 	struct clock_row last; /* the one before it, or the tick before all */
 

@@ -73,22 +73,29 @@ static void plan_pieces(struct glimpses *g, const struct stack *s,
 		ask(g, s->cframe + l->cframe.current_frame, &g->leaf, 8);
 }
 
-void glimpses_plan(struct glimpses *g, const struct target *t,
-		   const struct target_thread *thread)
+static bool suits(const struct target *t, const struct target_thread *thread)
 {
-	const struct stack *s = &thread->stack;
+	const uint32_t runs = STATE_ON_CPU | STATE_GIL;
+
+	return thread->good && !thread->to_visit &&
+	       (thread->state & runs) == runs &&
+	       t->python.layout.frames != FRAME_OBJECTS;
+}
+
+void glimpses_plan(struct glimpses *g, const struct target *t,
+		   struct target_thread *thread)
+{
 	uint64_t size;
 
 	g->n = 0;
 	g->thread = NULL;
-	g->asked = (struct visit){ 0 };
-	if (!thread->good || t->python.layout.frames == FRAME_OBJECTS ||
-	    !find_frames(s, &g->from, &size))
+	if (!suits(t, thread) || !find_frames(&thread->stack, &g->from, &size))
 		return;
 	g->thread = thread;
+	g->asked = (struct visit){ 0 };
 	target_plan_fields(t, thread, &g->asked);
-	make_room(g, s);
-	plan_pieces(g, s, size);
+	make_room(g, &thread->stack);
+	plan_pieces(g, &thread->stack, size);
 }
 
 /* ---- what is found ---- */
@@ -131,7 +138,22 @@ static void keep(struct glimpses *g, uint64_t now)
 	g->times[g->n++] = now;
 }
 
-bool glimpses_take(struct glimpses *g, struct memory *memory, uint64_t now)
+/* Whether it found the stack as it was, and the GIL. */
+static bool look(struct glimpses *g, struct target *t, uint64_t now)
+{
+	if (memory_readv(t->memory, g->pieces, g->n_pieces) !=
+		    (ssize_t)g->total ||
+	    !is_alike(g))
+		return false;
+	keep(g, now);
+	glimpses_show(g, g->n - 1, t);
+	if (g->thread->state & STATE_GIL)
+		return true;
+	g->n--;
+	return false;
+}
+
+bool glimpses_take(struct glimpses *g, struct target *t, uint64_t now)
 {
 	if (!g->thread || g->n == GLIMPSES_MAX)
 		return false;
@@ -139,28 +161,25 @@ bool glimpses_take(struct glimpses *g, struct memory *memory, uint64_t now)
 		g->pause--;
 		return false;
 	}
-	if (memory_readv(memory, g->pieces, g->n_pieces) != (ssize_t)g->total ||
-	    !is_alike(g)) {
-		g->next_pause = g->next_pause ? 2 * g->next_pause : 1;
-		if (g->next_pause > PAUSE_MAX)
-			g->next_pause = PAUSE_MAX;
-		g->pause = g->next_pause;
-		return false;
+	if (look(g, t, now)) {
+		g->next_pause = 0;
+		return true;
 	}
-	g->next_pause = 0;
-	keep(g, now);
-	return true;
+	g->next_pause = g->next_pause ? 2 * g->next_pause : 1;
+	if (g->next_pause > PAUSE_MAX)
+		g->next_pause = PAUSE_MAX;
+	g->pause = g->next_pause;
+	return false;
 }
 
-void glimpses_show(const struct glimpses *g, uint32_t i, struct target *t,
-		   struct target_thread *thread)
+void glimpses_show(const struct glimpses *g, uint32_t i, struct target *t)
 {
-	struct stack *s = &thread->stack;
+	struct stack *s = &g->thread->stack;
 	const unsigned char *kept = kept_at(g, s, i);
 	struct visit visit = g->asked;
 
 	memcpy(visit.values, g->values[i], sizeof(visit.values));
 	stack_take_copy(s, kept, kept + s->frame_size);
-	target_take_fields(t, thread, &visit);
-	thread->state = target_thread_state(t, thread);
+	target_take_fields(t, g->thread, &visit);
+	g->thread->state = target_thread_state(t, g->thread);
 }

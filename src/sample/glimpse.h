@@ -38,7 +38,7 @@ struct glimpses {
 	uint64_t times[GLIMPSES_MAX];
 
 	/* Private: what is read, */
-	const struct target_thread *thread; /* NULL: nothing */
+	struct target_thread *thread; /* NULL: nothing */
 	struct memory_piece pieces[GLIMPSE_PIECES];
 	size_t n_pieces, total;
 	uint64_t from;	    /* address of the lowest frame */
@@ -55,14 +55,14 @@ struct glimpses {
 
 void glimpses_release(struct glimpses *g);
 
-/* Glimpses at a thread as the last look found it. Those that were kept must
- * have been shown. */
+/* Glimpses at a thread as the last look found it, if it runs and holds the GIL:
+ * one without may fall asleep where it is. Those that were kept must have been
+ * shown. */
 void glimpses_plan(struct glimpses *g, const struct target *t,
-		   const struct target_thread *thread);
-/* Take one. False when it is not to be had, or not as it was. */
-bool glimpses_take(struct glimpses *g, struct memory *memory, uint64_t now);
-/* Let the thread be as one of those that were kept found it. */
-void glimpses_show(const struct glimpses *g, uint32_t i, struct target *t,
 		   struct target_thread *thread);
+/* Take one. False when it is not to be had, or not as it was. */
+bool glimpses_take(struct glimpses *g, struct target *t, uint64_t now);
+/* Let the thread be as one of those that were kept found it. */
+void glimpses_show(const struct glimpses *g, uint32_t i, struct target *t);
 
 #endif

@@ -382,7 +382,6 @@ static void test_clock_takes_visits(void **state)
 	visit_clocks_free(c);
 }
 
-/* What there is no room for is counted, and what is there stays whole. */
 /* One that hardly goes off by itself is struck: it answers at once, if its
  * thread runs on that core and it is wanted. */
 static void test_clock_is_struck(void **state)
@@ -424,6 +423,7 @@ static void test_clock_is_struck(void **state)
 	visit_clocks_free(c);
 }
 
+/* What there is no room for is counted, and what is there stays whole. */
 static void test_clock_counts_what_it_loses(void **state)
 {
 	struct visit_clocks *c = new_clocks(1);

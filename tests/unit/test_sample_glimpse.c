@@ -13,16 +13,32 @@
 #define GIL	 256u
 #define INSTANCE 40u /* an instruction of the leaf */
 
-/* A thread that runs main(), which has called something. */
+/* A thread that runs main(), which has called something, and holds the GIL. */
 struct scene {
 	struct fake_memory *memory;
 	const struct layout *layout;
 	struct fake_thread thread;
-	uint64_t interpreter, gil, main, leaf;
+	uint64_t interpreter, gil, current, main, leaf;
 	struct target *target;
 	struct sampler sampler;
 	struct glimpses glimpses;
 };
+
+static void hold_gil(struct scene *s, bool holds)
+{
+	const struct layout *l = s->layout;
+	uint64_t tstate = s->thread.tstate;
+
+	if (l->free_threaded)
+		fake_memory_put_int(s->memory, tstate + l->thread.state, holds);
+	else if (l->thread.holds_gil != LAYOUT_NONE)
+		fake_memory_put_int(s->memory, tstate + l->thread.holds_gil,
+				    holds);
+	else if (l->gil_style == GIL_RUNTIME)
+		fake_memory_put_word(s->memory, s->current, holds ? tstate : 0);
+	else
+		fake_memory_put_int(s->memory, s->gil + l->gil.locked, holds);
+}
 
 static void begin(struct scene *s, const struct layout *l)
 {
@@ -36,6 +52,11 @@ static void begin(struct scene *s, const struct layout *l)
 	head = fake_memory_map(s->memory, 64);
 	s->interpreter = fake_memory_map(s->memory, 1 << 18);
 	s->gil = fake_memory_map(s->memory, GIL);
+	if (l->gil.holder != LAYOUT_NONE)
+		fake_memory_put_word(s->memory, s->gil + l->gil.holder,
+				     s->thread.tstate);
+	s->current = fake_memory_map(s->memory, 8);
+	hold_gil(s, true);
 	fake_memory_put_word(s->memory, head, s->interpreter);
 	fake_memory_put_word(s->memory,
 			     s->interpreter + l->interpreter.threads_head,
@@ -52,6 +73,8 @@ static void begin(struct scene *s, const struct layout *l)
 	fake_thread_run(&s->thread, s->leaf);
 	python = fake_python_over(s->memory, l);
 	python.interpreters = head;
+	if (l->gil_style == GIL_RUNTIME)
+		python.current = s->current;
 	target_new_over(&s->target, python.memory, &python);
 	sampler_init(&s->sampler, RIDE_NEVER, 0);
 }
@@ -73,16 +96,24 @@ static void plan(struct scene *s)
 	glimpses_plan(&s->glimpses, s->target, thread(s));
 }
 
-static void look(struct scene *s)
+/* There is no kernel to say whether it runs. */
+static void look_at(struct scene *s, char os_state)
 {
 	assert_int_equal(sampler_take(&s->sampler, s->target, clock_now()), 0);
 	assert_int_equal(s->target->n_threads, 1);
+	thread(s)->os_state = os_state;
+	thread(s)->state = target_thread_state(s->target, thread(s));
 	plan(s);
+}
+
+static void look(struct scene *s)
+{
+	look_at(s, 'R');
 }
 
 static bool take(struct scene *s, uint64_t now)
 {
-	return glimpses_take(&s->glimpses, fake_memory_reader(s->memory), now);
+	return glimpses_take(&s->glimpses, s->target, now);
 }
 
 static uint64_t instruction(const struct scene *s)
@@ -115,11 +146,10 @@ static void test_each_is_one_read_and_keeps_the_leaf(void **state)
 		assert_int_equal(s.glimpses.n, 2);
 		assert_int_equal(s.glimpses.times[0], 7);
 		assert_int_equal(s.glimpses.times[1], 9);
-		assert_int_equal(instruction(&s), before);
-		glimpses_show(&s.glimpses, 0, s.target, thread(&s));
+		glimpses_show(&s.glimpses, 0, s.target);
 		assert_int_not_equal(instruction(&s), before);
 		before = instruction(&s);
-		glimpses_show(&s.glimpses, 1, s.target, thread(&s));
+		glimpses_show(&s.glimpses, 1, s.target);
 		assert_int_not_equal(instruction(&s), before);
 		assert_int_equal(thread(&s)->stack.n_frames, 2);
 		assert_int_equal(thread(&s)->stack.frames[1].code, CODE(0));
@@ -296,7 +326,34 @@ static void test_there_is_room_for_so_many(void **state)
 	end(&s);
 }
 
-/* The fields belong to the moment, too: here, who holds the GIL. */
+/* One without the GIL may fall asleep where it is, and look the same. */
+static void test_not_without_the_gil(void **state)
+{
+	static const struct layout *const able[] = { &layout_3_15,
+						     &layout_3_13t,
+						     &layout_3_13, &layout_3_12,
+						     &layout_3_11 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(able) / sizeof(*able); i++) {
+		struct scene s;
+
+		begin(&s, able[i]);
+		look_at(&s, 'S');
+		assert_false(take(&s, 1));
+		look(&s);
+		assert_true(take(&s, 1));
+		hold_gil(&s, false);
+		assert_false(take(&s, 2));
+		assert_int_equal(s.glimpses.n, 1);
+		look(&s);
+		assert_false(take(&s, 3));
+		assert_false(take(&s, 4));
+		end(&s);
+	}
+}
+
+/* The fields belong to the moment, too: here, whether garbage is collected. */
 static void test_state_is_that_of_its_moment(void **state)
 {
 	const struct layout *l = &layout_3_12;
@@ -306,13 +363,13 @@ static void test_state_is_that_of_its_moment(void **state)
 	begin(&s, l);
 	look(&s);
 	assert_true(take(&s, 1));
-	fake_memory_put_word(s.memory, s.gil + l->gil.holder, s.thread.tstate);
-	fake_memory_put_int(s.memory, s.gil + l->gil.locked, 1);
+	fake_memory_put_int(s.memory,
+			    s.interpreter + l->interpreter.gc_collecting, 1);
 	assert_true(take(&s, 2));
-	glimpses_show(&s.glimpses, 0, s.target, thread(&s));
-	assert_false(thread(&s)->state & STATE_GIL);
-	glimpses_show(&s.glimpses, 1, s.target, thread(&s));
-	assert_true(thread(&s)->state & STATE_GIL);
+	glimpses_show(&s.glimpses, 0, s.target);
+	assert_false(thread(&s)->state & STATE_GC);
+	glimpses_show(&s.glimpses, 1, s.target);
+	assert_true(thread(&s)->state & STATE_GC);
 	end(&s);
 }
 
@@ -325,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_not_of_frames_far_apart),
 		cmocka_unit_test(test_pauses_grow),
 		cmocka_unit_test(test_there_is_room_for_so_many),
+		cmocka_unit_test(test_not_without_the_gil),
 		cmocka_unit_test(test_state_is_that_of_its_moment),
 	};
 
