@@ -67,6 +67,15 @@ static bool visit_thread(struct sampler *s, struct target *t,
 	return false;
 }
 
+/* To go to a core may take milliseconds, if its thread goes on first: it may
+ * have fallen asleep meanwhile. */
+static void arrive(struct target *t, struct target_thread *thread,
+		   uint32_t ridden)
+{
+	target_ask(t, thread);
+	thread->state = target_thread_state(t, thread) | ridden;
+}
+
 /* Read a thread again from its own core, following it when it moves. */
 static bool ride_thread(struct sampler *s, struct target *t,
 			struct target_thread *thread)
@@ -80,13 +89,15 @@ static bool ride_thread(struct sampler *s, struct target *t,
 		if (target_look_thread(t, thread) < 0)
 			return false;
 		if (rider_held(&s->rider, t, thread) && thread->stack.rooted) {
-			thread->state |= STATE_RIDDEN;
+			arrive(t, thread, STATE_RIDDEN);
 			return true;
 		}
 		/* Asleep, perhaps: then it stands still anyway. Or caught in
 		 * the middle of a change of frames: then it must go on. */
-		if (stack_stood_still(&thread->stack))
+		if (stack_stood_still(&thread->stack)) {
+			arrive(t, thread, 0);
 			return true;
+		}
 	}
 	return false;
 }
