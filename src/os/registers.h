@@ -34,6 +34,8 @@ void registers_from_perf(struct cpu_registers *out,
  * which begins as struct user_regs_struct does, and the stack pointer. */
 extern const uint16_t registers_entry_offsets[REGISTERS_PERF_MAX];
 extern const uint16_t registers_entry_sp;
+/* And, of a thread that is in a system call, its number and first argument. */
+extern const uint16_t registers_entry_call, registers_entry_argument;
 
 /* Of a thread that stands in a ptrace stop. 0 or -ERR_GONE. */
 int registers_of_stopped(struct cpu_registers *out, pid_t tid);

@@ -29,6 +29,10 @@ const uint16_t registers_entry_offsets[REGISTERS_PERF_MAX] = {
 	offsetof(struct user_regs_struct, pc),
 };
 const uint16_t registers_entry_sp = offsetof(struct user_regs_struct, sp);
+const uint16_t registers_entry_call =
+	offsetof(struct user_regs_struct, regs[8]);
+const uint16_t registers_entry_argument =
+	offsetof(struct user_regs_struct, regs[0]);
 
 int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 {

@@ -31,6 +31,10 @@ const uint16_t registers_entry_offsets[REGISTERS_PERF_MAX] = {
 	offsetof(struct user_regs_struct, r10),
 };
 const uint16_t registers_entry_sp = offsetof(struct user_regs_struct, rsp);
+const uint16_t registers_entry_call =
+	offsetof(struct user_regs_struct, orig_rax);
+const uint16_t registers_entry_argument =
+	offsetof(struct user_regs_struct, rdi);
 
 int registers_of_stopped(struct cpu_registers *out, pid_t tid)
 {

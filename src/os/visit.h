@@ -60,8 +60,12 @@ struct visit {
 	struct cpu_registers registers;
 	const unsigned char *stack; /* from STACK_RED_ZONE below its pointer */
 	uint32_t stack_size;	    /* 0: it was not copied */
-	uint64_t time; /* of a clock's visit, as clock_now(); see visit_clock.h
-			*/
+	/* Of a clock's visit (visit_clock.h): when, as clock_now(), and whether
+	 * the thread was about to sleep; then its system call. */
+	uint64_t time;
+	bool asleep;
+	long call; /* -1: none */
+	uint64_t argument;
 };
 
 enum visit_result {

@@ -15,7 +15,8 @@
 #include "base/alloc.h"
 #include "os/visit_program.h"
 
-#define TRACEPOINT   "hrtimer_expire_entry"
+#define TIMERS	     "hrtimer_expire_entry"
+#define SWITCHES     "sched_switch"
 #define FIRST_PERIOD 1000000u /* ns: the kernel wants one from the start */
 #define LEAST	     30000    /* ns between two interrupts */
 #define STOP_PAUSE   20	      /* us; the program takes some of them */
@@ -33,6 +34,7 @@ struct visit_clocks {
 	struct visit_layout layout;
 	struct visit_clock_maps maps;
 	int program_fd, link_fd;
+	int doze_fd, doze_link_fd; /* -1: there is none */
 	uint64_t tick; /* ns between two of the kernel's; 0: not to be had */
 	uint32_t n;
 	size_t size; /* of an area */
@@ -100,14 +102,30 @@ static int clock_map(uint32_t n)
 	return visit_bpf(BPF_MAP_CREATE, &a);
 }
 
-static int link_program(int program_fd)
+static int link_program(int program_fd, const char *tracepoint)
 {
 	union bpf_attr a;
 
 	memset(&a, 0, sizeof(a));
-	a.raw_tracepoint.name = (uintptr_t)TRACEPOINT;
+	a.raw_tracepoint.name = (uintptr_t)tracepoint;
 	a.raw_tracepoint.prog_fd = (uint32_t)program_fd;
 	return visit_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Without them one does not know where a thread slept; that is all. */
+static void add_dozes(struct visit_clocks *c)
+{
+	if (!c->layout.shape.registers)
+		return;
+	c->doze_fd = visit_doze_program(&c->layout, &c->maps);
+	if (c->doze_fd >= 0)
+		c->doze_link_fd = link_program(c->doze_fd, SWITCHES);
 }
 
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
@@ -130,7 +148,7 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->size = VISIT_RECORDS_AT + VISIT_RECORDS_SIZE + layout.record_max;
 	c->size = (c->size + page - 1) / page * page;
 	c->tick = tick_period();
-	c->program_fd = c->link_fd = -1;
+	c->program_fd = c->link_fd = c->doze_fd = c->doze_link_fd = -1;
 	c->maps.device = device;
 	c->maps.inode = inode;
 	c->maps.areas_fd = visit_map(c->size, n);
@@ -145,17 +163,12 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->program_fd = visit_clock_program(&layout, &c->maps);
 	if (c->program_fd < 0)
 		return refuse(c, "no BPF program", err);
-	c->link_fd = link_program(c->program_fd);
+	c->link_fd = link_program(c->program_fd, TIMERS);
 	if (c->link_fd < 0)
 		return refuse(c, "no BPF program at timers", err);
+	add_dozes(c);
 	*out = c;
 	return 0;
-}
-
-static void close_if_open(int fd)
-{
-	if (fd >= 0)
-		close(fd);
 }
 
 void visit_clocks_free(struct visit_clocks *c)
@@ -164,6 +177,8 @@ void visit_clocks_free(struct visit_clocks *c)
 		return;
 	for (uint32_t i = 0; i < c->n; i++)
 		visit_clocks_give_back(c, (int)i);
+	close_if_open(c->doze_link_fd);
+	close_if_open(c->doze_fd);
 	close_if_open(c->link_fd);
 	close_if_open(c->program_fd);
 	if (c->areas)
@@ -279,7 +294,7 @@ bool visit_clocks_start(struct visit_clocks *c, int clock,
 	area->question.head = asked->head;
 	area->question.stack_top = asked->stack_top;
 	memcpy(area->question.fields, asked->fields, sizeof(asked->fields));
-	area->position = area->lost = 0;
+	area->position = area->lost = area->dozes = 0;
 	area->least = LEAST;
 	if (!set_event(&c->clocks[clock], rest_of(period, c->tick)))
 		return false;

@@ -14,6 +14,12 @@
  * machines each interrupt that is saved is ten microseconds or more of the
  * thread's time.
  *
+ * A thread that falls asleep is not interrupted any more. So where registers
+ * are asked for, the program stands behind the kernel's switches, too (the
+ * tracepoint sched_switch), and takes a thread that is about to sleep, with its
+ * system call; up to twice from one visit by a timer to the next, so that who
+ * sleeps all the time does not pay each time.
+ *
  * A clock is stopped while its records are read, so nothing has to be locked;
  * that takes no system call. Linux 5.15, CAP_BPF and CAP_PERFMON. */
 #ifndef PYROMETER_OS_VISIT_CLOCK_H

@@ -10,6 +10,8 @@
 #define HEAD_MAX 2048u
 #define ITEM_MAX 1024u
 #define CODE_MAX 192
+/* From one record of a timer to the next. */
+#define DOZES_MAX 2
 
 /* On the program's stack. */
 #define THREAD_AT (-8)
@@ -174,6 +176,7 @@ static void emit_begin(struct assembly *a)
 	store(a, MEMORY, RECORD(rest), COUNT);
 	store(a, MEMORY, RECORD(stack_size), COUNT);
 	store(a, MEMORY, RECORD(stack_error), COUNT);
+	store(a, MEMORY, RECORD(asleep), COUNT);
 }
 
 /* The thread that is interrupted, as the namespace has it that is in the first
@@ -204,10 +207,10 @@ static void emit_check(struct assembly *a)
 	emit_compare(a);
 }
 
-static void emit_there(struct assembly *a)
+static void emit_one(struct assembly *a, size_t field)
 {
 	set(a, ARGUMENT1, 1);
-	store(a, MEMORY, RECORD(there), ARGUMENT1);
+	store(a, MEMORY, field, ARGUMENT1);
 }
 
 /* The registers are in the frame that the kernel made when the thread came into
@@ -221,6 +224,10 @@ static void emit_registers(struct assembly *a)
 		load(a, ARGUMENT1, ANSWER, registers_entry_offsets[i]);
 		store(a, MEMORY, RECORD(registers) + 8 * i, ARGUMENT1);
 	}
+	load(a, ARGUMENT1, ANSWER, registers_entry_call);
+	store(a, MEMORY, RECORD(call), ARGUMENT1);
+	load(a, ARGUMENT1, ANSWER, registers_entry_argument);
+	store(a, MEMORY, RECORD(argument), ARGUMENT1);
 	load(a, ARGUMENT1, ANSWER, registers_entry_sp);
 	add(a, ARGUMENT1, -STACK_RED_ZONE);
 	store(a, MEMORY, RECORD(stack_from), ARGUMENT1);
@@ -321,7 +328,7 @@ static void emit_stack(struct assembly *a, const struct visit_layout *layout)
 
 static void emit_body(struct assembly *a, const struct visit_layout *layout)
 {
-	emit_there(a);
+	emit_one(a, RECORD(there));
 	if (layout->shape.registers)
 		emit_registers(a);
 	emit_head(a, &layout->shape);
@@ -375,18 +382,39 @@ static void emit_wanted(struct assembly *a)
 	emit_compare(a);
 }
 
-/* Several timers may have been due at one interrupt. The time stays in COUNT.
- */
-static void emit_distance(struct assembly *a)
+/* It stays in COUNT. */
+static void emit_time(struct assembly *a)
 {
 	call(a, BPF_FUNC_ktime_get_ns);
 	copy(a, COUNT, ANSWER);
+}
+
+/* Several timers may have been due at one interrupt. */
+static void emit_distance(struct assembly *a)
+{
 	load(a, ARGUMENT1, QUESTION, AREA(last));
 	load(a, ARGUMENT2, QUESTION, AREA(least));
 	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, ANSWER, ARGUMENT1, 0, 0);
 	jumps_add(&a->to_end,
 		  emit(a, BPF_JMP | BPF_JLT | BPF_X, ANSWER, ARGUMENT2, 0, 0));
 	store(a, QUESTION, AREA(last), COUNT);
+	set(a, ARGUMENT1, 0);
+	store(a, QUESTION, AREA(dozes), ARGUMENT1);
+}
+
+/* The first argument of the tracepoint: whether others only take their turn. */
+static void emit_preempted(struct assembly *a)
+{
+	load(a, ARGUMENT1, ARGUMENT1, 0);
+	jumps_add(&a->to_exit, jump(a, BPF_JNE, ARGUMENT1, 0));
+}
+
+static void emit_dozes(struct assembly *a)
+{
+	load(a, ARGUMENT1, QUESTION, AREA(dozes));
+	jumps_add(&a->to_end, jump(a, BPF_JGE, ARGUMENT1, DOZES_MAX));
+	add(a, ARGUMENT1, 1);
+	store(a, QUESTION, AREA(dozes), ARGUMENT1);
 }
 
 /* The place for the record; without one it is lost. */
@@ -480,6 +508,16 @@ int visit_program(const struct visit_layout *layout, int map_fd)
 	return load_program(&a, BPF_PROG_TYPE_RAW_TRACEPOINT);
 }
 
+static int load_clock_program(struct assembly *a,
+			      const struct visit_layout *layout)
+{
+	emit_body(a, layout);
+	emit_advance(a, layout);
+	emit_idle(a);
+	emit_end(a);
+	return load_program(a, BPF_PROG_TYPE_RAW_TRACEPOINT);
+}
+
 int visit_clock_program(const struct visit_layout *layout,
 			const struct visit_clock_maps *maps)
 {
@@ -487,14 +525,27 @@ int visit_clock_program(const struct visit_layout *layout,
 
 	emit_area(&a, maps);
 	emit_wanted(&a);
+	emit_time(&a);
 	emit_distance(&a);
 	emit_place(&a);
 	emit_begin(&a);
-	emit_body(&a, layout);
-	emit_advance(&a, layout);
-	emit_idle(&a);
-	emit_end(&a);
-	return load_program(&a, BPF_PROG_TYPE_RAW_TRACEPOINT);
+	return load_clock_program(&a, layout);
+}
+
+int visit_doze_program(const struct visit_layout *layout,
+		       const struct visit_clock_maps *maps)
+{
+	struct assembly a = { .n = 0 };
+
+	emit_preempted(&a);
+	emit_area(&a, maps);
+	emit_wanted(&a);
+	emit_dozes(&a);
+	emit_time(&a);
+	emit_place(&a);
+	emit_begin(&a);
+	emit_one(&a, RECORD(asleep));
+	return load_clock_program(&a, layout);
 }
 
 int visit_run(int program_fd, const struct visit_question *q, int core)
@@ -541,6 +592,9 @@ enum visit_result visit_unpack(const struct visit_layout *layout,
 
 	visit->n_items = visit->stack_size = 0;
 	visit->time = record->time;
+	visit->asleep = record->asleep;
+	visit->call = record->asleep ? (long)record->call : -1;
+	visit->argument = record->argument;
 	if (!record->there)
 		return VISIT_AWAY;
 	if (record->head_error)

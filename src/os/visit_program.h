@@ -28,6 +28,7 @@ struct visit_record {
 	uint64_t first; /* behind the record between */
 	uint64_t values[VISIT_FIELDS];
 	uint64_t registers[REGISTERS_PERF_MAX];
+	uint64_t asleep, call, argument;
 	uint64_t stack_from, stack_size, stack_error;
 	uint64_t time; /* as clock_now(); of a clock's visit */
 	uint64_t size; /* of all of it; of a clock's visit */
@@ -52,6 +53,7 @@ struct visit_area {
 	uint64_t position; /* where the next record goes, in `records` */
 	uint64_t lost;
 	uint64_t last, least; /* when it was called, and not again before, ns */
+	uint64_t dozes;	      /* records of sleep since one of a timer */
 	_Atomic uint64_t wanted, busy;
 };
 
@@ -76,6 +78,10 @@ struct visit_clock_maps {
 
 int visit_clock_program(const struct visit_layout *layout,
 			const struct visit_clock_maps *maps);
+/* The same, behind the tracepoint sched_switch: of a thread that is about to
+ * sleep, but not each time if it does so all the time. */
+int visit_doze_program(const struct visit_layout *layout,
+		       const struct visit_clock_maps *maps);
 
 /* Run a program on a core, with a question if it wants one. 0, or -1 with
  * errno. */

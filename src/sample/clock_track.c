@@ -6,6 +6,9 @@
 
 #define NEAR  2 /* ticks from a row to that at which it is written */
 #define SPARE 1 /* rows that may be left over for the next window */
+#define FALL                                                              \
+	30000u /* ns from a picture of one that falls asleep to the sleep \
+		*/
 
 /* ---- all of them ---- */
 
@@ -66,6 +69,7 @@ void clock_track_free(struct clock_track *track)
 	clock_track_give_back(track);
 	glimpses_release(&track->glimpses);
 	free(track->rows);
+	free(track->dozes);
 	free(track);
 }
 
@@ -122,7 +126,7 @@ void clock_track_plan(const struct target *t, struct clock_track *track,
 	track->planned = true;
 	track->was_seen = track->seen;
 	track->runs = track->full = track->judged = false;
-	track->n_glances = track->glimpses.n = 0;
+	track->n_glances = track->glimpses.n = track->n_dozes = 0;
 	track->position = 0;
 	track->first_node = track->node;
 	track->first_state = track->state;
@@ -173,6 +177,8 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 		return false;
 	if (!track->rows)
 		track->rows = xcalloc(CLOCK_ROWS_MAX, sizeof(*track->rows));
+	if (track->native && !track->dozes)
+		track->dozes = xcalloc(CLOCK_DOZES_MAX, sizeof(*track->dozes));
 	track->runs =
 		visit_clocks_start(track->visits, track->clock, &asked, period);
 	return track->runs;
@@ -201,7 +207,9 @@ static void name_row(struct target *t, const struct clock_track *track,
 			native_node(t->native, native, &t->table,
 				    python ? target_generation(t, python) : 0);
 		row->state =
-			python ? python->state : native->state | STATE_ON_CPU;
+			python ? python->state
+			       : native->state |
+					 (native->running ? STATE_ON_CPU : 0);
 	} else {
 		row->node =
 			node_of_stack(&t->table, &python->path, &python->stack,
@@ -224,6 +232,18 @@ static void add_row(struct target *t, struct clock_track *track,
 	*row = (struct clock_row){ .time = visit->time, .hole = !good };
 	if (good)
 		name_row(t, track, row);
+}
+
+static void add_doze(struct target *t, struct clock_track *track,
+		     const struct visit *visit)
+{
+	struct clock_row *row = &track->dozes[track->n_dozes];
+
+	if (track->n_dozes == CLOCK_DOZES_MAX)
+		return;
+	track->n_dozes++;
+	*row = (struct clock_row){ .time = visit->time };
+	name_row(t, track, row);
 }
 
 /* The glances up to some time, from the i-th on; the first that is later. */
@@ -276,9 +296,14 @@ void clock_track_take(struct target *t, struct clock_track *track)
 	name_glimpses(t, track);
 	while (visit_clocks_next(track->visits, track->clock, &at, &visit,
 				 &result)) {
+		bool good =
+			result == VISIT_TAKEN && take_visit(t, track, &visit);
+
 		glance = add_glances(track, glance, visit.time);
-		add_row(t, track, &visit,
-			result == VISIT_TAKEN && take_visit(t, track, &visit));
+		if (!visit.asleep)
+			add_row(t, track, &visit, good);
+		else if (good)
+			add_doze(t, track, &visit);
 	}
 	add_glances(track, glance, UINT64_MAX);
 	if (track->python)
@@ -401,14 +426,29 @@ static enum perf_doing doing_at(const struct clock_track *track, uint64_t at,
 	return perf_event_at(&thread->event, at, since);
 }
 
-/* A thread was off CPU: from before the window or to its end; or it was others'
- * turn, and then it stands where it was. */
+/* The picture that was taken as it fell asleep then; NULL: there is none. */
+static const struct clock_row *find_doze(const struct clock_track *track,
+					 uint64_t since)
+{
+	for (uint32_t i = 0; i < track->n_dozes; i++) {
+		const struct clock_row *row = &track->dozes[i];
+
+		if (row->time <= since && since - row->time < FALL)
+			return row;
+	}
+	return NULL;
+}
+
+/* A thread was off CPU: from before the window, or to its end, or a picture of
+ * its falling asleep was taken; or it was others' turn, and then it stands
+ * where it was. */
 static enum clock_found find_off(struct target *t,
 				 const struct clock_track *track,
 				 enum perf_doing doing, uint64_t since,
 				 struct clock_row *row)
 {
 	const struct native_thread *thread = track->native;
+	const struct clock_row *doze;
 
 	if (stands(thread) && thread->left == since) {
 		row->node = track->node;
@@ -419,6 +459,11 @@ static enum clock_found find_off(struct target *t,
 		row->node = track->first_node;
 		row->state = track->first_state;
 		return CLOCK_FOUND;
+	}
+	doze = doing == PERF_ASLEEP ? find_doze(track, since) : NULL;
+	if (doze) {
+		*row = *doze;
+		return lost_unless(!row->hole);
 	}
 	if (doing != PERF_READY || row->hole || track->full)
 		return CLOCK_LOST;

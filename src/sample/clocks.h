@@ -14,8 +14,9 @@
  *
  *   a thread that ran     what its clock took about then; if it was off CPU
  *                         from some moment to the end, from then on what the
- *                         tick at the end finds; while others had its CPU, what
- *                         its clock took last;
+ *                         tick at the end finds; if only for some time, what
+ *                         was taken as it fell asleep, with native stacks;
+ *                         while others had its CPU, what its clock took last;
  *   a thread that slept   what it slept in, if it has not run meanwhile;
  *   anything else         nothing: such samples count as lost. So do those
  *                         whose stack could not be taken.

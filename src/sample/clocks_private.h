@@ -9,6 +9,7 @@
 
 #define CLOCK_ROWS_MAX	  256 /* rows of a thread in a window */
 #define CLOCK_GLANCES_MAX 32
+#define CLOCK_DOZES_MAX	  64
 
 struct clocks {
 	struct visit_clocks *visits; /* NULL: cannot be had */
@@ -65,6 +66,8 @@ struct clock_track {
 	uint64_t head;
 	bool stood; /* it began off CPU, since: */
 	uint64_t left;
+	struct clock_row *dozes; /* CLOCK_DOZES_MAX: it fell asleep */
+	uint32_t n_dozes;
 
 	/* Without, of one that sleeps. */
 	uint64_t mark; /* see os_thread_mark() */

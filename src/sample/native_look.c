@@ -191,9 +191,11 @@ int native_take_visit(struct native_thread *t, const struct visit *visit)
 	if (!t->whole)
 		return -ERR_LIMIT;
 	t->stack = visit->stack;
-	t->planned = t->running = true;
+	t->planned = true;
+	t->running = !visit->asleep;
 	t->ready = false;
-	t->call = -1;
+	t->call = visit->call;
+	t->argument = visit->argument;
 	t->n_kernel = t->n_proof = 0;
 	return 0;
 }

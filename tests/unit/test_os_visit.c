@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,12 +17,13 @@
 #include "os/visit.h"
 #include "os/visit_clock.h"
 
-#define FAST  200000   /* ns from one visit of a clock to the next */
-#define SLOW  20000000 /* more than from one of the kernel's ticks */
-#define TRIES 1000     /* until the child is met on its core */
-#define ITEMS 5
-#define FIELD UINT64_C(0x1122334455667788)
-#define MARK  UINT64_C(0x4d41524b)
+#define FAST	   200000   /* ns from one visit of a clock to the next */
+#define SLOW	   20000000 /* more than from one of the kernel's ticks */
+#define TRIES	   1000	    /* until the child is met on its core */
+#define NAPS_EVERY 20000    /* rounds of its work */
+#define ITEMS	   5
+#define FIELD	   UINT64_C(0x1122334455667788)
+#define MARK	   UINT64_C(0x4d41524b)
 
 struct item {
 	uint64_t value;
@@ -46,6 +48,7 @@ static uint64_t field = FIELD;
 static struct sched_cores permitted;
 static int cores[2]; /* ours, and the child's */
 static pid_t child;
+static bool naps;		     /* the child does, now and then */
 static uint64_t marks_at, stack_top; /* on the child's stack */
 
 extern const char __executable_start, etext; /* by the linker */
@@ -88,8 +91,11 @@ static void start_child(uint32_t n, struct item *end)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sched_pin(cores[1]);
 		*runs = 1;
-		for (;;)
+		for (;;) {
 			work += marks[0];
+			if (naps && !(work / MARK % NAPS_EVERY))
+				usleep(300);
+		}
 	}
 	assert_true(child > 0);
 	sched_pin(cores[0]);
@@ -382,6 +388,50 @@ static void test_clock_takes_visits(void **state)
 	visit_clocks_free(c);
 }
 
+/* A thread that falls asleep is taken as it does, with its call, but not each
+ * time. */
+static void test_clock_takes_who_falls_asleep(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	uint32_t dozes = 0, in_a_row = 0, timers = 0;
+	enum visit_result result;
+	struct visit asked, got;
+	size_t at;
+	int clock;
+
+	(void)state;
+	naps = true;
+	start_child(ITEMS, NULL);
+	naps = false;
+	clock = take_clock(c, child);
+	assert_true(clock >= 0);
+	asked = visit_to(child, cores[1]);
+	asked.stack_top = stack_top;
+	for (int i = 0; i < TRIES && (dozes < 3 || timers < 3); i++) {
+		assert_true(visit_clocks_start(c, clock, &asked, FAST));
+		usleep(20000);
+		visit_clocks_stop(c, clock);
+		at = 0;
+		in_a_row = 0;
+		while (visit_clocks_next(c, clock, &at, &got, &result)) {
+			assert_int_equal(result, VISIT_TAKEN);
+			check_items(&got, ITEMS);
+			if (!got.asleep) {
+				assert_int_equal(got.call, -1);
+				in_a_row = 0;
+				timers++;
+				continue;
+			}
+			assert_true(got.call == SYS_nanosleep ||
+				    got.call == SYS_clock_nanosleep);
+			assert_true(++in_a_row <= 2);
+			dozes++;
+		}
+	}
+	assert_true(dozes >= 3 && timers >= 3);
+	visit_clocks_free(c);
+}
+
 /* One that hardly goes off by itself is struck: it answers at once, if its
  * thread runs on that core and it is wanted. */
 static void test_clock_is_struck(void **state)
@@ -539,6 +589,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_nobody_else_is_read, end_child),
 		cmocka_unit_test_teardown(test_registers_and_stack, end_child),
 		cmocka_unit_test_teardown(test_clock_takes_visits, end_child),
+		cmocka_unit_test_teardown(test_clock_takes_who_falls_asleep,
+					  end_child),
 		cmocka_unit_test_teardown(test_clock_is_struck, end_child),
 		cmocka_unit_test_teardown(test_clock_counts_what_it_loses,
 					  end_child),
