@@ -19,8 +19,12 @@
 #define SWITCHES     "sched_switch"
 #define FIRST_PERIOD 1000000u /* ns: the kernel wants one from the start */
 #define LEAST	     30000    /* ns between two interrupts */
-#define STOP_PAUSE   20	      /* us; the program takes some of them */
-#define STOP_TRIES   500 /* the core may have been taken from the machine */
+/* Twice as many want less than all: there may be more of those that fall
+ * asleep.
+ */
+#define ROOMY	   (VISIT_RECORDS_SIZE / 8 * 3)
+#define STOP_PAUSE 20  /* us; the program takes some of them */
+#define STOP_TRIES 500 /* the core may have been taken from the machine */
 
 struct clock {
 	int event_fd; /* -1: not in use */
@@ -369,6 +373,5 @@ uint64_t visit_clocks_lost(const struct visit_clocks *c, int clock)
 
 bool visit_clocks_roomy(const struct visit_clocks *c, int clock)
 {
-	return c->clocks[clock].stands &&
-	       area_of(c, clock)->position <= VISIT_RECORDS_SIZE / 2;
+	return c->clocks[clock].stands && area_of(c, clock)->position <= ROOMY;
 }
