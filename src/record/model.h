@@ -158,7 +158,8 @@ struct recording_info {
 	uint64_t retried;    /* samples that needed a second read */
 	uint64_t ridden;     /* of these STATE_RIDDEN */
 	uint64_t visited;    /* of these by the kernel; see os/visit.h */
-	uint64_t clocked;    /* of these at a timer of its core */
+	uint64_t clocked;    /* of these by the program behind its core's timers
+			      */
 	uint64_t native;     /* of these STATE_NATIVE */
 	uint64_t broken;     /* of these STATE_BROKEN */
 	uint64_t unmerged;   /* of these STATE_UNMERGED */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "os/cores.h"
 #include "sample/catch.h"
 #include "sample/clocks_private.h"
 
@@ -311,16 +312,22 @@ void clock_track_take(struct target *t, struct clock_track *track)
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 
-/* One that would be visited has its clock struck, which is a visit, too. */
-static bool strike(struct clock_track *track)
+/* One that would be visited has its clock struck, which is a visit, too. Not
+ * where we have taken its core. */
+static bool strike(struct target *t, struct clock_track *track)
 {
 	const struct target_thread *python = track->python;
+	int core = target_thread_core(python);
 	struct visit visit;
 
-	return visit_clocks_strike(track->visits, track->clock,
-				   target_thread_core(python), &visit) &&
-	       visit.whole &&
-	       stack_same_neighbours(&python->stack, visit.head_copy);
+	if (core == sched_core() ||
+	    !visit_clocks_strike(track->visits, track->clock, core, &visit) ||
+	    !visit.whole)
+		return false;
+	if (stack_same_neighbours(&python->stack, visit.head_copy))
+		return true;
+	t->last_whole = 0; /* the lists are due */
+	return false;
 }
 
 bool clock_track_glimpse(struct target *t, struct clock_track *track,
@@ -329,7 +336,7 @@ bool clock_track_glimpse(struct target *t, struct clock_track *track,
 	size_t position;
 
 	if (track->python->to_visit) {
-		if (!strike(track))
+		if (!strike(t, track))
 			return false;
 	} else {
 		position = visit_clocks_position(track->visits, track->clock);
@@ -342,9 +349,10 @@ bool clock_track_glimpse(struct target *t, struct clock_track *track,
 	return true;
 }
 
-void clock_track_looked(struct target *t, struct clock_track *track)
+bool clock_track_looked(struct target *t, struct clock_track *track)
 {
 	glimpses_plan(&track->glimpses, t, track->python);
+	return track->python->to_visit || track->glimpses.thread;
 }
 
 void clock_track_peek(struct target *t, struct clock_track *track)

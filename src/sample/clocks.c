@@ -12,11 +12,16 @@
 #define TICKS_FIRST 16
 /* Without native stacks; see clocks.h. */
 #define TICKS_PYTHON 29
-/* What we may spend on a tick, in ns of our CPU time: on a thread that is read
- * from another core, and on one that each of our ticks interrupts. */
-#define BUDGET_READ    8500u
+/* What we may spend on a tick, in ns of our CPU time, and how many periods
+ * there are at least from one of ours to the next: for a thread that is read
+ * from another core, whose clock must go off in between, and for one that each
+ * of our ticks interrupts. Where ours are dear, so are a timer's for the
+ * target: then we spend more, by a part of what they cost. */
+#define BUDGET_READ    6500u
+#define LEAST_READ     2.0
 #define BUDGET_VISITED 17500u
-#define GLANCE_MIN     1.4 /* periods from one of ours to the next */
+#define LEAST_VISITED  1.4
+#define BUDGET_PART    12
 #define GLANCE_MAX     8.0
 /* Between two glances, which ask about those that sleep. */
 #define GLIMPSES     2
@@ -38,6 +43,7 @@
 #define FORGET	      2048 /* ticks without loss that make us less patient */
 
 static_assert(2 * TICKS_MAX <= CLOCK_ROWS_MAX, "a late window has room");
+static_assert(TICKS_PYTHON <= CLOCK_GLANCES_MAX, "each may be a glance");
 
 /* ---- begin and end ---- */
 
@@ -137,16 +143,17 @@ uint32_t clocks_ticks(const struct target *t, uint64_t period)
 
 uint64_t clocks_glance(const struct target *t, uint64_t period, uint64_t cost)
 {
-	double n =
-		(double)cost / (has_visited(t) ? BUDGET_VISITED : BUDGET_READ);
+	bool visited = has_visited(t);
+	double least = visited ? LEAST_VISITED : LEAST_READ;
+	uint64_t budget =
+		(visited ? BUDGET_VISITED : BUDGET_READ) + cost / BUDGET_PART;
+	double n = (double)cost / (double)budget;
 
 	if (t->native)
 		return 0;
 	if (n > GLANCE_MAX)
 		n = GLANCE_MAX;
-	if (n < GLANCE_MIN)
-		n = GLANCE_MIN;
-	return (uint64_t)(n * (double)period);
+	return (uint64_t)((n < least ? least : n) * (double)period);
 }
 
 static bool has_all_pictures(const struct target *t)
@@ -346,8 +353,9 @@ static void prepare_glimpses(struct target *t)
 		return;
 	t->clocks->glimpses = has_others(t) ? GLIMPSES : CLOCK_GLANCES_MAX;
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
-		if (clock_track_at(t, i)->runs)
-			clock_track_looked(t, clock_track_at(t, i));
+		if (clock_track_at(t, i)->runs &&
+		    !clock_track_looked(t, clock_track_at(t, i)))
+			t->clocks->glimpses = 0;
 }
 
 bool clocks_start(struct target *t, const struct clock_window *w)

@@ -44,10 +44,12 @@
  * that does not find threads that go on as they did ends the window. With
  * threads that sleep every third one is a glance, which asks about them.
  *
- * How many ticks are ours is a matter of budget: somewhat less than one percent
- * of a core at 1 kHz, or two for visits, which the target prefers to timers.
+ * How many ticks are ours is a matter of budget: about one percent of a core at
+ * 1 kHz, or two for visits, which the target prefers to timers, and more where
+ * wake-ups and interrupts are dear.
  * What we spend in windows is measured, and from each half second to the next
- * there are as many more or fewer of them: every second to eighth tick.
+ * there are as many more or fewer of them: every second to eighth tick, or up to
+ * two of three of visits.
  *
  * How long a window is: up to 128 ticks with native stacks, when the kernel
  * tells who ran at each of them, else 29. It is short at first, and becomes

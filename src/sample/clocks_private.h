@@ -8,7 +8,7 @@
 #include "sample/glimpse.h"
 
 #define CLOCK_ROWS_MAX	  256 /* rows of a thread in a window */
-#define CLOCK_GLANCES_MAX 32
+#define CLOCK_GLANCES_MAX GLIMPSES_MAX
 #define CLOCK_DOZES_MAX	  64
 
 struct clocks {
@@ -100,8 +100,9 @@ bool clock_track_glimpse(struct target *t, struct clock_track *track,
 			 uint64_t now);
 void clock_track_peek(struct target *t, struct clock_track *track);
 void clock_track_glanced(struct clock_track *track, uint64_t now);
-/* Before glimpses: the thread is as the last look found it. */
-void clock_track_looked(struct target *t, struct clock_track *track);
+/* Before glimpses: the thread is as the last look found it. False when there
+ * are none to be had of it. */
+bool clock_track_looked(struct target *t, struct clock_track *track);
 /* Without native stacks, after the tick at the end: ask the kernel whether one
  * that was left asleep woke up. */
 void clock_track_judge(struct target *t, struct clock_track *track);

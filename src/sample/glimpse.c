@@ -46,15 +46,12 @@ static void ask(struct glimpses *g, uint64_t address, void *into, size_t size)
 
 static void make_room(struct glimpses *g, const struct stack *s)
 {
-	size_t need = (size_t)GLIMPSES_MAX * (s->frame_size + s->state_size);
-
-	if (!g->bytes)
-		g->bytes = xmalloc(BYTES_MAX + s->state_size);
+	if (g->bytes)
+		return;
+	g->bytes = xmalloc(BYTES_MAX + s->state_size);
 	g->state = g->bytes + BYTES_MAX;
-	if (need > g->capacity) {
-		g->capacity = need;
-		g->kept = xrealloc(g->kept, need);
-	}
+	g->kept =
+		xmalloc((size_t)GLIMPSES_MAX * (s->frame_size + s->state_size));
 }
 
 /* The frames, then the thread state, which must still name the leaf. */
@@ -92,6 +89,7 @@ void glimpses_plan(struct glimpses *g, const struct target *t,
 	if (!suits(t, thread) || !find_frames(&thread->stack, &g->from, &size))
 		return;
 	g->thread = thread;
+	g->walk = thread->stack.walk;
 	g->asked = (struct visit){ 0 };
 	target_plan_fields(t, thread, &g->asked);
 	make_room(g, &thread->stack);
@@ -155,7 +153,8 @@ static bool look(struct glimpses *g, struct target *t, uint64_t now)
 
 bool glimpses_take(struct glimpses *g, struct target *t, uint64_t now)
 {
-	if (!g->thread || g->n == GLIMPSES_MAX)
+	if (!g->thread || g->n == GLIMPSES_MAX ||
+	    g->thread->stack.walk != g->walk)
 		return false;
 	if (g->pause) {
 		g->pause--;

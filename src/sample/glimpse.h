@@ -39,6 +39,7 @@ struct glimpses {
 
 	/* Private: what is read, */
 	struct target_thread *thread; /* NULL: nothing */
+	uint64_t walk;		      /* its last one: see stack.h */
 	struct memory_piece pieces[GLIMPSE_PIECES];
 	size_t n_pieces, total;
 	uint64_t from;	    /* address of the lowest frame */
@@ -48,7 +49,6 @@ struct glimpses {
 	/* and what is kept of it. */
 	uint64_t values[GLIMPSES_MAX][VISIT_FIELDS];
 	unsigned char *kept;
-	size_t capacity;
 	/* After one that found something else: how many are not tried. */
 	uint32_t pause, next_pause;
 };

@@ -185,10 +185,11 @@ static bool glimpse(struct recorder *r, uint64_t now)
 	return true;
 }
 
-/* Let a window pass, but for its glances, each somewhere in its period. Returns
- * when it was to end: sooner if a glance ends it or a signal came, or if we
- * come too late for a glance. */
-static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
+/* Let a window pass, but for its glances, each somewhere in its period, of
+ * which `taken` are counted. Returns when it was to end: sooner if a glance
+ * ends it or a signal came, or if we come too late for a glance. */
+static uint64_t pass_window(struct recorder *r, const struct clock_window *w,
+			    uint32_t *taken)
 {
 	uint64_t end = w->start + (w->ticks + 1) * w->period, now;
 	uint32_t glances = clocks_glances(w);
@@ -204,6 +205,7 @@ static uint64_t pass_window(struct recorder *r, const struct clock_window *w)
 			return now;
 		if (now > due + w->period)
 			return due;
+		++*taken;
 		if (glimpse(r, now))
 			continue;
 		if (!glance(r, now))
@@ -219,13 +221,14 @@ bool window_take(struct recorder *r)
 {
 	struct clock_window w = next_window(r);
 	uint64_t end, closed, now;
+	uint32_t taken = 0;
 
 	r->window = false;
 	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
 		window_rest(r);
 		return false;
 	}
-	end = pass_window(r, &w);
+	end = pass_window(r, &w, &taken);
 	closed = clock_now();
 	recorder_missed(r, closed - end, clocks_close(&w, closed));
 	for (uint32_t i = 0; i < r->n_targets; i++)
@@ -236,7 +239,7 @@ bool window_take(struct recorder *r)
 	recorder_take(r, now);
 	write_window(r, &w);
 	recorder_write(r, now);
-	measure_cost(r, 1 + clocks_glances(&w));
+	measure_cost(r, 1 + taken);
 	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	window_plan(r);
 	return true;
