@@ -48,8 +48,8 @@
  * 1 kHz, or two for visits, which the target prefers to timers, and more where
  * wake-ups and interrupts are dear.
  * What we spend in windows is measured, and from each half second to the next
- * there are as many more or fewer of them: every second to eighth tick, or up to
- * two of three of visits.
+ * there are as many more or fewer of them: every second to eighth tick, or up
+ * to two of three of visits.
  *
  * How long a window is: up to 128 ticks with native stacks, when the kernel
  * tells who ran at each of them, else 29. It is short at first, and becomes
