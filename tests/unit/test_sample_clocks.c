@@ -236,6 +236,22 @@ static void test_one_that_ends(void **state)
 	ask_all(&s, 2, 8, CLOCK_NOBODY, 0);
 }
 
+/* A glimpse came first, and others had to be looked at: it is one tick. */
+static void test_a_glimpse_and_a_glance_of_one_moment(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	s.track.glimpsed = 7;
+	clock_track_glanced(&s.track, 7);
+	assert_int_equal(s.track.n_glances, 0);
+	clock_track_glanced(&s.track, 8);
+	assert_int_equal(s.track.n_glances, 1);
+	assert_int_equal(s.track.glances[0].time, 8);
+	assert_int_equal(s.track.glances[0].node, BEFORE);
+}
+
 static void test_sleepers(void **state)
 {
 	struct scene s;
@@ -263,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_few_rows_stay_for_the_next_window),
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_one_that_ends),
+		cmocka_unit_test(test_a_glimpse_and_a_glance_of_one_moment),
 		cmocka_unit_test(test_sleepers),
 	};
 
