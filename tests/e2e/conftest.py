@@ -91,5 +91,5 @@ def record(programs, tmp_path):
         done = pyrometer("run", "-q", "-o", path, *options, "--",
                          *programs.command(python, program, *arguments))
         assert done.returncode == 0, done.stderr
-        return Recording(path)
+        return Recording(path, done.stdout)
     return recorder

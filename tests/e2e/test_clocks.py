@@ -64,10 +64,12 @@ def test_a_recorder_that_is_stopped(python, start, tmp_path, stacks):
 @pytest.mark.parametrize("work, rest, near", [(0.3, 0.3, 0.06), (0.1, 0.005, 0.025)])
 def test_sleeps_between_clocks(python, start, attach, work, rest, near, stacks):
     """Long sleeps are taken whole. Short ones are lost where a clock was waited
-    for, which must not go on."""
+    for, which must not go on. Ticks that the machine let us miss may have been
+    of either."""
     recording = attach(*stacks, "-d", "2.4s", start(python, "rests.py", work, rest).pid)
     found, info = recording.shares(), recording.info()
-    assert abs(found["sleeps"]["share"] - rest / (work + rest)) < near
+    unknown = info["missed"] / (info["samples"] + info["missed"])
+    assert abs(found["sleeps"]["share"] - rest / (work + rest)) < near + unknown
     assert found["computes"]["share"] + found["sleeps"]["share"] > 0.97
     assert info["lost"] < 0.02 * (info["samples"] + info["lost"])
     assert 2.39 < info["duration"] < 2.6

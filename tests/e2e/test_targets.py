@@ -342,6 +342,7 @@ def test_threads_that_come_and_go(python, record):
 @FEW
 def test_code_whose_address_is_used_again(python, record):
     recording = record(python, "reused.py", 1)
+    took = [int(milliseconds) for milliseconds in recording.printed.split()[1:]]
     seen = set()
     for function in recording.report("top", "--all")["functions"]:
         match = re.fullmatch(r"work_(\d+)", function["name"])
@@ -350,7 +351,7 @@ def test_code_whose_address_is_used_again(python, record):
             seen.add(this)
             assert function["file"].endswith(f"made_{this}.py"), function
             assert function["line"] == this % 50 + 1, function
-            assert function["cum"]["samples"] < 40, function
+            assert function["cum"]["samples"] < 2 * took[this] + 20, (function, took[this])
     assert len(seen) > 50
     for names, count in recording.names().items():
         if names and names[-1].startswith("work_"):

@@ -84,8 +84,9 @@ class Started:
 class Recording:
     """A file that pyrometer wrote, and questions to it."""
 
-    def __init__(self, path):
+    def __init__(self, path, printed=None):
         self.path = Path(path)
+        self.printed = printed  # by the program, where that was kept
 
     def ask(self, command, *arguments):
         done = pyrometer(command, *arguments, self.path)

@@ -1,6 +1,7 @@
 """Code objects that are made, run for some milliseconds and freed, so that each
 takes the address of one before. evenly() runs only even ones, oddly() odd ones,
-and name, file and first line of each are made of the same number."""
+and name, file and first line of each are made of the same number. At the end it
+prints how many milliseconds each took, which a busy machine may draw out."""
 import sys
 import time
 
@@ -29,9 +30,13 @@ def main():
     sys.stdout.flush()
     end = clock() + float(sys.argv[1])
     number = 0
+    took = []
     while clock() < end:
-        (oddly if number % 2 else evenly)(number, clock() + 0.003)
+        begin = clock()
+        (oddly if number % 2 else evenly)(number, begin + 0.003)
+        took.append("%d" % ((clock() - begin) * 1000))
         number += 1
+    sys.stdout.write(" ".join(took) + "\n")
 
 
 main()
