@@ -2,9 +2,10 @@
 fails, and whether it agrees with perf.
 
 Slowdown: windows in which one tool or none is attached; each tool's window
-stands between two without, since a machine drifts. Unlike elsewhere a tool is
-ended for the windows of the others: a stopped recorder leaves its perf events
-on the target, and a stopped py-spy may leave the target stopped.
+stands between two without, since a machine drifts (harness/speed.py). Unlike
+elsewhere a tool is ended for the windows of the others: a stopped recorder
+leaves its perf events on the target, and a stopped py-spy may leave the target
+stopped.
 
 Cost: CPU time of the recorder per sample, all of it: waking up, registers, both
 stacks, unwinding, merging, writing. Beside it the same without native frames,
@@ -20,9 +21,8 @@ import shutil
 import signal
 import time
 
-from .. import native_stacks, profilers, report, stacks
+from .. import native_stacks, profilers, report, speed, stacks
 from ..bench import FAILURES
-from ..process import cpu_time
 from ..statistics import Spread, bootstrap, median
 
 HERTZ = 1000
@@ -41,35 +41,26 @@ SHARES = {"tenth": 0.1, "third": 0.3, "most": 0.6}
 
 # ---- slowdown ----
 
-def speed(target):
-    """Units of work a second, of wall and of its CPU time; None: no turn."""
+def settled(target):
     time.sleep(SETTLE)
-    units, cpu, began = target.units(), cpu_time(target.pid), time.monotonic()
-    time.sleep(WINDOW)
-    done, cpu = target.units() - units, cpu_time(target.pid) - cpu
-    wall = time.monotonic() - began
-    return (done / wall, done / cpu) if done and cpu else None
+    return speed.watch(target, WINDOW)
 
 
-def watched_speed(bench, tool, target):
+def watched(bench, tool, target):
     program = tool.start(bench.workspace, target, HERTZ)
     time.sleep(ATTACH)
-    found = speed(target) if program.alive() else None
+    slices = settled(target) if program.alive() else []
     program.signal(signal.SIGINT)
-    return found, program.wait()
+    outcome = program.wait()
+    if not slices:
+        bench.fail("%s on %s: %s" % (tool.name, target.name, profilers.last_line(outcome.text)))
+    return slices
 
 
 def one_round(bench, tool, target):
-    """How much slower, by wall and by CPU time; None if it was not measured."""
-    before = speed(target)
-    watched, outcome = watched_speed(bench, tool, target)
-    after = speed(target)
-    if not (before and watched and after):
-        if not watched:
-            bench.fail("%s on %s: %s" % (tool.name, target.name,
-                                         profilers.last_line(outcome.text)))
-        return None
-    return [(before[i] + after[i]) / 2 / watched[i] - 1 for i in (0, 1)]
+    """Its Speed without the tool and beside it; None if it was not measured."""
+    before, beside, after = settled(target), watched(bench, tool, target), settled(target)
+    return speed.of_round([before + after, beside]) if beside else None
 
 
 def said(bench, tool):
@@ -87,10 +78,10 @@ def said(bench, tool):
 
 
 def slowdown_row(bench, what, tool, found, bar):
-    found = [pair for pair in found if pair]
-    value = bootstrap([wall for wall, _ in found]) if found else None
-    figures = "%s by its CPU time%s" % (report.percent(median([cpu for _, cpu in found])),
-                                        said(bench, tool)) if found else ""
+    pairs = [pair for pair in found if pair]
+    bases, beside = zip(*pairs) if pairs else ((), ())
+    value = bootstrap(speed.slowdowns(bases, beside)) if pairs else None
+    figures = speed.figures(report.percent, bases, beside) + said(bench, tool) if pairs else ""
     ours = tool is bench.native
     return report.Row("native slowdown, " + what, "" if ours else tool.name, value,
                       report.percent, report.at_most(bar) if ours else None, figures)
@@ -113,13 +104,13 @@ class EmptyWake:
 def slowdowns(bench):
     rows = []
     for what, name, arguments, bar in SLOWDOWNS:
-        watched = bench.native_target(bench.newest(host=True), name, *arguments, count=True)
-        if not watched:
+        target = bench.native_target(bench.newest(host=True), name, *arguments, count=True)
+        if not target:
             continue
         tools = bench.usable(bench.native, EmptyWake(bench), bench.native_py_spy, bench.perf)
         # What is judged is measured more often than what stands beside it.
         turns = tools + 2 * bench.usable(bench.native)
-        with watched as target:
+        with target:
             results = bench.rounds(turns, bench.choose(3, 12),
                                    lambda tool: one_round(bench, tool, target))
             rows += [slowdown_row(bench, what, tool, results[tool], bar) for tool in tools]

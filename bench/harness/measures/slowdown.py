@@ -2,24 +2,23 @@
 
 The target counts its work in shared memory. Watchers are attached once and
 stopped; then short windows alternate, in random order, in which none or one of
-them runs, and each round gives one ratio of the same process within the same
-second, so that what else the machine does falls out. What is judged is work per
-second of wall time; work per second of the target's own CPU time is steadier on
-a busy machine, but blind to the time for which a core was taken away. One of the watchers is
-bench/empty_wake.c, which wakes on the target's core as often and does nothing:
-beside a sampler that rides that core it tells the machine's price from ours.
+them runs, and each round gives one ratio of the same process within two
+seconds, so that what else the machine does falls out. What is judged is work per
+second of wall time (harness/speed.py); work per second of the target's own CPU
+time is steadier on a busy machine, but blind to the time for which a core was
+taken away. One of the watchers is bench/empty_wake.c, which wakes on the
+target's core as often and does nothing: beside a sampler that rides that core
+it tells the machine's price from ours.
 """
 import signal
 import time
-from typing import NamedTuple
 
-from .. import report
+from .. import report, speed
 from ..bench import FAILURES
-from ..process import cpu_time
-from ..statistics import bootstrap, median
+from ..statistics import bootstrap
 
 HERTZ = 1000
-WINDOW = 0.2   # seconds
+WINDOW = 0.4   # seconds
 SETTLE = 0.03  # seconds after a switch that are not looked at
 ATTACH = 1.5   # seconds until a watcher surely samples
 BAR = 0.01
@@ -56,22 +55,12 @@ class Nobody:
     hold = end = let
 
 
-class Speed(NamedTuple):
-    wall: float  # units of work per second
-    cpu: float   # units of work per second of the target's CPU time
-
-
-def speed(target, watcher):
-    """How fast the target works while the watcher runs; None if not at all,
-    on a machine so busy that the target got no turn."""
+def watch(target, watcher):
     watcher.let()
     time.sleep(SETTLE)
-    units, cpu, began = target.units(), cpu_time(target.pid), time.monotonic()
-    time.sleep(WINDOW)
-    done = target.units() - units
-    wall, cpu = time.monotonic() - began, cpu_time(target.pid) - cpu
+    slices = speed.watch(target, WINDOW)
     watcher.hold()
-    return Speed(done / wall, done / cpu) if done and cpu else None
+    return slices
 
 
 def start(bench, target):
@@ -90,9 +79,11 @@ def start(bench, target):
 
 
 def alternate(bench, target, watchers):
-    """{name: [speed in each round]}"""
-    return bench.rounds(list(watchers), bench.choose(15, 80),
-                        lambda name: speed(target, watchers[name]))
+    """{name: [Speed in each round]}"""
+    windows = bench.rounds(list(watchers), bench.choose(15, 80),
+                           lambda name: watch(target, watchers[name]))
+    speeds = zip(*map(speed.of_round, zip(*windows.values())))
+    return dict(zip(windows, map(list, speeds)))
 
 
 def finish(bench, watchers):
@@ -110,16 +101,11 @@ def finish(bench, watchers):
         samples / on, 100 * info.get("ridden", 0) / max(1, samples))
 
 
-def slowdowns(speeds, name, base="nobody", by="wall"):
-    return [getattr(b, by) / getattr(x, by) - 1
-            for b, x in zip(speeds[base], speeds[name]) if b and x]
-
-
 def row(what, against, speeds, name, base="nobody", bar=None, said=""):
-    by_cpu = median(slowdowns(speeds, name, base, "cpu"))
-    figures = report.percent(by_cpu) + " by its CPU time" + (", " + said if said else "")
-    return report.Row("slowdown, " + what, against, bootstrap(slowdowns(speeds, name, base)),
-                      report.percent, bar, figures)
+    figures = speed.figures(report.percent, speeds[base], speeds[name])
+    return report.Row("slowdown, " + what, against,
+                      bootstrap(speed.slowdowns(speeds[base], speeds[name])), report.percent, bar,
+                      figures + (", " + said if said else ""))
 
 
 def rows_of(bench, what, speeds, ridden, said):
