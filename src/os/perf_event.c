@@ -183,6 +183,11 @@ enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when,
 	return PERF_UNKNOWN;
 }
 
+uint64_t perf_event_reach(void)
+{
+	return page_size();
+}
+
 /* The clock writes into the ring of the watching event. */
 static bool open_clock(struct perf_event *e, uint64_t period)
 {

@@ -92,6 +92,9 @@ enum perf_doing {
 enum perf_doing perf_event_at(const struct perf_event *e, uint64_t when,
 			      uint64_t *since);
 
+/* How far the ring reaches back, as a distance of heads. */
+uint64_t perf_event_reach(void);
+
 /* Let a PERF_AT_CLOCK take the registers when the thread has run for `ns`, and
  * every `ns` from then on. A clock that is not armed costs the thread nothing.
  */

@@ -122,14 +122,26 @@ static void close_if_open(int fd)
 		close(fd);
 }
 
-/* Without them one does not know where a thread slept; that is all. */
-static void add_dozes(struct visit_clocks *c)
+/* Without that one does not know where a thread slept; that is all. */
+static void attach_dozes(struct visit_clocks *c)
 {
-	if (!c->layout.shape.registers)
+	if (c->doze_fd < 0 || c->doze_link_fd >= 0)
 		return;
-	c->doze_fd = visit_doze_program(&c->layout, &c->maps);
-	if (c->doze_fd >= 0)
-		c->doze_link_fd = link_program(c->doze_fd, SWITCHES);
+	c->doze_link_fd = link_program(c->doze_fd, SWITCHES);
+	if (c->doze_link_fd >= 0)
+		return;
+	close(c->doze_fd); /* do not try again */
+	c->doze_fd = -1;
+}
+
+static bool attach(struct visit_clocks *c)
+{
+	if (c->link_fd >= 0)
+		return true;
+	c->link_fd = link_program(c->program_fd, TIMERS);
+	if (c->link_fd >= 0)
+		attach_dozes(c);
+	return c->link_fd >= 0;
 }
 
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
@@ -167,10 +179,10 @@ int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
 	c->program_fd = visit_clock_program(&layout, &c->maps);
 	if (c->program_fd < 0)
 		return refuse(c, "no BPF program", err);
-	c->link_fd = link_program(c->program_fd, TIMERS);
-	if (c->link_fd < 0)
+	if (shape->registers)
+		c->doze_fd = visit_doze_program(&layout, &c->maps);
+	if (!attach(c))
 		return refuse(c, "no BPF program at timers", err);
-	add_dozes(c);
 	*out = c;
 	return 0;
 }
@@ -181,15 +193,21 @@ void visit_clocks_free(struct visit_clocks *c)
 		return;
 	for (uint32_t i = 0; i < c->n; i++)
 		visit_clocks_give_back(c, (int)i);
-	close_if_open(c->doze_link_fd);
+	visit_clocks_detach(c);
 	close_if_open(c->doze_fd);
-	close_if_open(c->link_fd);
 	close_if_open(c->program_fd);
 	if (c->areas)
 		munmap(c->areas, c->n * c->size);
 	close_if_open(c->maps.clocks_fd);
 	close_if_open(c->maps.areas_fd);
 	free(c);
+}
+
+void visit_clocks_detach(struct visit_clocks *c)
+{
+	close_if_open(c->doze_link_fd);
+	close_if_open(c->link_fd);
+	c->doze_link_fd = c->link_fd = -1;
 }
 
 static int open_event(pid_t tid)
@@ -292,7 +310,7 @@ bool visit_clocks_start(struct visit_clocks *c, int clock,
 
 	if (!c->clocks[clock].stands)
 		c->clocks[clock].stands = !atomic_load(&area->busy);
-	if (!c->clocks[clock].stands)
+	if (!c->clocks[clock].stands || !attach(c))
 		return false;
 	area->question.thread = c->clocks[clock].thread;
 	area->question.head = asked->head;
@@ -344,14 +362,28 @@ void visit_clocks_rest(struct visit_clocks *c, int clock)
 	set_event(&c->clocks[clock], 0);
 }
 
+/* Whether it ends behind where it begins, and before there is nothing. */
+static bool is_record(const struct visit_area *area, size_t at)
+{
+	size_t size = record_at(area, at)->size;
+
+	return size >= sizeof(struct visit_record) &&
+	       size <= area->position - at;
+}
+
 bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
 		       struct visit *out, enum visit_result *result)
 {
-	const struct visit_area *area = area_of(c, clock);
+	struct visit_area *area = area_of(c, clock);
 	const struct visit_record *record;
 
 	if (!c->clocks[clock].stands || *at >= area->position)
 		return false;
+	if (!is_record(area, *at)) {
+		area->lost++;
+		*at = area->position;
+		return false;
+	}
 	record = record_at(area, *at);
 	memcpy(out->fields, area->question.fields, sizeof(out->fields));
 	*result = visit_unpack(&c->layout, record, out);

@@ -16,12 +16,17 @@
  *
  * A thread that falls asleep is not interrupted any more. So where registers
  * are asked for, the program stands behind the kernel's switches, too (the
- * tracepoint sched_switch), and takes a thread that is about to sleep, with its
+ * tracepoint sched_switch), and takes a thread that goes to sleep, with its
  * system call; up to twice from one visit by a timer to the next, so that who
  * sleeps all the time does not pay each time.
  *
+ * Both tracepoints are the whole system's: a timer or a switch of anybody else
+ * pays for a look at whose it is, about a tenth of a microsecond. So they are
+ * let go of while nobody wants clocks.
+ *
  * A clock is stopped while its records are read, so nothing has to be locked;
- * that takes no system call. Linux 5.15, CAP_BPF and CAP_PERFMON. */
+ * that takes no system call. (One that is struck has answered before its record
+ * is read.) Linux 5.15, for switches 5.19; CAP_BPF and CAP_PERFMON. */
 #ifndef PYROMETER_OS_VISIT_CLOCK_H
 #define PYROMETER_OS_VISIT_CLOCK_H
 
@@ -63,6 +68,8 @@ bool visit_clocks_strike(const struct visit_clocks *c, int clock, int core,
 /* A clock that is stopped still goes off; this one does not, until it is
  * started again. */
 void visit_clocks_rest(struct visit_clocks *c, int clock);
+/* Let go of timers and switches, until a clock is started. All must rest. */
+void visit_clocks_detach(struct visit_clocks *c);
 
 /* What was taken, from *at = 0 on, oldest first; out->time tells when. The
  * visit is what visit.h says, until the clock is started again. False when

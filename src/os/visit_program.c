@@ -12,6 +12,9 @@
 #define CODE_MAX 192
 /* From one record of a timer to the next. */
 #define DOZES_MAX 2
+/* Arguments of sched_switch: preempt, prev, next, prev_state. */
+#define SWITCH_PREEMPTS 0
+#define SWITCH_STATE	(3 * 8)
 
 /* On the program's stack. */
 #define THREAD_AT (-8)
@@ -373,11 +376,14 @@ static void emit_area(struct assembly *a, const struct visit_clock_maps *maps)
 	copy(a, QUESTION, ANSWER);
 }
 
-/* Is it wanted? The area may have become another thread's meanwhile. */
+/* Is it wanted? The area may have become another thread's meanwhile. And one
+ * program may interrupt another that writes to the same area: timers of some
+ * kinds go off with interrupts enabled. */
 static void emit_wanted(struct assembly *a)
 {
-	count(a, QUESTION, AREA(busy), 1);
-	count(a, QUESTION, AREA(wanted), 0); /* what it was, in ARGUMENT1 */
+	count(a, QUESTION, AREA(busy), 1); /* what it was, in ARGUMENT1 */
+	jumps_add(&a->to_end, jump(a, BPF_JNE, ARGUMENT1, 0));
+	count(a, QUESTION, AREA(wanted), 0); /* likewise */
 	jumps_add(&a->to_end, jump(a, BPF_JEQ, ARGUMENT1, 0));
 	emit_compare(a);
 }
@@ -402,10 +408,15 @@ static void emit_distance(struct assembly *a)
 	store(a, QUESTION, AREA(dozes), ARGUMENT1);
 }
 
-/* The first argument of the tracepoint: whether others only take their turn. */
-static void emit_preempted(struct assembly *a)
+/* It goes on sleeping, and others do not only take their turn: two arguments of
+ * the tracepoint, the state of the thread that leaves and whether it is made to
+ * in the midst of something. */
+static void emit_asleep(struct assembly *a)
 {
-	load(a, ARGUMENT1, ARGUMENT1, 0);
+	load(a, ARGUMENT2, ARGUMENT1, SWITCH_STATE);
+	emit(a, BPF_ALU | BPF_MOV | BPF_X, ARGUMENT2, ARGUMENT2, 0, 0);
+	jumps_add(&a->to_exit, jump(a, BPF_JEQ, ARGUMENT2, 0));
+	load(a, ARGUMENT1, ARGUMENT1, SWITCH_PREEMPTS);
 	jumps_add(&a->to_exit, jump(a, BPF_JNE, ARGUMENT1, 0));
 }
 
@@ -537,7 +548,7 @@ int visit_doze_program(const struct visit_layout *layout,
 {
 	struct assembly a = { .n = 0 };
 
-	emit_preempted(&a);
+	emit_asleep(&a);
 	emit_area(&a, maps);
 	emit_wanted(&a);
 	emit_dozes(&a);

@@ -78,8 +78,9 @@ struct visit_clock_maps {
 
 int visit_clock_program(const struct visit_layout *layout,
 			const struct visit_clock_maps *maps);
-/* The same, behind the tracepoint sched_switch: of a thread that is about to
- * sleep, but not each time if it does so all the time. */
+/* The same, behind the tracepoint sched_switch: of a thread that falls asleep,
+ * but not each time if it does so all the time. Not of one that only lets
+ * others have their turn, which the tracepoint tells since Linux 5.19. */
 int visit_doze_program(const struct visit_layout *layout,
 		       const struct visit_clock_maps *maps);
 

@@ -1,5 +1,7 @@
 #include "sample/catch.h"
 
+#include <sys/syscall.h>
+
 #include "base/clock.h"
 
 #define HOPS  4	     /* times a thread is followed to another core */
@@ -127,6 +129,7 @@ static bool read_pair(struct target *t, const struct pair *p)
 static void know_wait(const struct target *t, const struct pair *p)
 {
 	p->native->gil_wait = p->python && !p->native->running &&
+			      p->native->call == SYS_futex &&
 			      !t->python.layout.free_threaded &&
 			      target_in_gil(t, p->python, p->native->argument);
 }

@@ -7,9 +7,6 @@
 
 #define NEAR  2 /* ticks from a row to that at which it is written */
 #define SPARE 1 /* rows that may be left over for the next window */
-#define FALL                                                              \
-	30000u /* ns from a picture of one that falls asleep to the sleep \
-		*/
 
 /* ---- all of them ---- */
 
@@ -312,6 +309,23 @@ void clock_track_take(struct target *t, struct clock_track *track)
 	track->full |= visit_clocks_lost(track->visits, track->clock) > 0;
 }
 
+/* How much was written of its switches in the window, in bytes. */
+static uint64_t switches(const struct clock_track *track)
+{
+	return track->native ? track->head - track->native->head : 0;
+}
+
+bool clock_track_roomy(const struct clock_track *track)
+{
+	return visit_clocks_roomy(track->visits, track->clock) &&
+	       switches(track) <= perf_event_reach() / 2;
+}
+
+bool clock_track_was_full(const struct clock_track *track)
+{
+	return track->full || switches(track) > perf_event_reach();
+}
+
 /* One that would be visited has its clock struck, which is a visit, too. Not
  * where we have taken its core. */
 static bool strike(struct target *t, struct clock_track *track)
@@ -434,17 +448,27 @@ static enum perf_doing doing_at(const struct clock_track *track, uint64_t at,
 	return perf_event_at(&thread->event, at, since);
 }
 
+/* Whether it was on a CPU from one moment to the other, at which it left. */
+static bool ran_until(const struct clock_track *track, uint64_t from,
+		      uint64_t left)
+{
+	uint64_t came;
+
+	return perf_event_at(&track->native->event, left - 1, &came) ==
+		       PERF_ON_CPU &&
+	       came <= from;
+}
+
 /* The picture that was taken as it fell asleep then; NULL: there is none. */
 static const struct clock_row *find_doze(const struct clock_track *track,
 					 uint64_t since)
 {
-	for (uint32_t i = 0; i < track->n_dozes; i++) {
-		const struct clock_row *row = &track->dozes[i];
+	const struct clock_row *row = NULL;
 
-		if (row->time <= since && since - row->time < FALL)
-			return row;
-	}
-	return NULL;
+	for (uint32_t i = 0; i < track->n_dozes; i++)
+		if (track->dozes[i].time <= since)
+			row = &track->dozes[i];
+	return row && ran_until(track, row->time, since) ? row : NULL;
 }
 
 /* A thread was off CPU: from before the window, or to its end, or a picture of

@@ -40,6 +40,7 @@
  * what a window may lose is worth. */
 #define CREDIT_NATIVE (12 * LOSS)
 #define TRUST	      8	   /* windows without loss that make them longer */
+#define IDLE	      1024 /* ticks without a window */
 #define FORGET	      2048 /* ticks without loss that make us less patient */
 
 static_assert(2 * TICKS_MAX <= CLOCK_ROWS_MAX, "a late window has room");
@@ -216,11 +217,20 @@ static bool is_settled(const struct clock_track *track)
 	       !(track->state & STATE_GIL_WAIT);
 }
 
+/* The whole system pays for clocks, so who has not needed his for some time
+ * lets them go. */
+static void count_idle(struct target *t)
+{
+	if (t->clocks && t->clocks->visits && ++t->clocks->idle == IDLE)
+		visit_clocks_detach(t->clocks->visits);
+}
+
 enum clocks_state clocks_state(const struct sampler *s, struct target *t)
 {
 	uint32_t running = 0, sleeping = 0, patience;
 	bool steady;
 
+	count_idle(t);
 	if (!has_all_pictures(t))
 		return CLOCKS_NOT;
 	patience = clocks_of(t)->patience;
@@ -303,6 +313,13 @@ void clocks_cancel(struct target *t)
 	clocks_rest(t);
 }
 
+void clocks_let_go(struct target *t)
+{
+	clocks_cancel(t);
+	if (t->clocks && t->clocks->visits)
+		visit_clocks_detach(t->clocks->visits);
+}
+
 static void plan_window(struct target *t)
 {
 	for (uint32_t i = 0; i < clock_tracks(t); i++)
@@ -363,6 +380,7 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	bury(t);
 	plan_window(t);
 	t->clocks->going = true;
+	t->clocks->idle = 0;
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
@@ -497,8 +515,7 @@ static bool is_roomy(struct target *t)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		const struct clock_track *track = clock_track_at(t, i);
 
-		if (track->planned && track->runs &&
-		    !visit_clocks_roomy(track->visits, track->clock))
+		if (track->planned && track->runs && !clock_track_roomy(track))
 			return false;
 	}
 	return true;
@@ -509,7 +526,8 @@ static bool was_full(struct target *t)
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		const struct clock_track *track = clock_track_at(t, i);
 
-		if (track->planned && track->runs && track->full)
+		if (track->planned && track->runs &&
+		    clock_track_was_full(track))
 			return true;
 	}
 	return false;

@@ -121,6 +121,9 @@ bool clocks_start(struct target *t, const struct clock_window *w);
 void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
 void clocks_rest(struct target *t);
+/* None will go for long: let go of the kernel's timers, too. That happens by
+ * itself when there has been no window for about a second. */
+void clocks_let_go(struct target *t);
 
 /* A tick in a window, quickly. False when it was found that a glance is wanted
  * instead. */

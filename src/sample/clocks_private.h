@@ -22,6 +22,7 @@ struct clocks {
 	uint32_t ticks;		 /* of a window, at most */
 	uint32_t credit;	 /* see count_loss() */
 	bool going;		 /* some clock may be */
+	uint32_t idle;		 /* ticks since one was */
 	/* Of the last window. */
 	uint64_t epoch, pass; /* as it began; see codes_pass() */
 	uint32_t rows, lost;
@@ -95,6 +96,10 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 		       uint64_t period);
 /* The clock is stopped: name what it took, and put it among the glances. */
 void clock_track_take(struct target *t, struct clock_track *track);
+/* Whether all had room, in its area and in the ring of its switches, and
+ * whether there would have been some for twice as much. */
+bool clock_track_was_full(const struct clock_track *track);
+bool clock_track_roomy(const struct clock_track *track);
 /* Without native stacks, for a glance: see clocks.h. */
 bool clock_track_glimpse(struct target *t, struct clock_track *track,
 			 uint64_t now);

@@ -145,8 +145,10 @@ static bool look(struct glimpses *g, struct target *t, uint64_t now)
 		return false;
 	keep(g, now);
 	glimpses_show(g, g->n - 1, t);
-	if (g->thread->state & STATE_GIL)
+	if (g->thread->state & STATE_GIL) {
+		g->thread->unasked++; /* whether it runs */
 		return true;
+	}
 	g->n--;
 	return false;
 }

@@ -504,7 +504,8 @@ static void suspend(struct recorder *r)
 	if (!r->options.suspend || !*r->options.suspend)
 		return;
 	*r->options.suspend = 0;
-	window_rest(r);
+	for (uint32_t i = 0; i < r->n_targets; i++)
+		clocks_let_go(r->targets[i]);
 	r->window = false;
 	raise(SIGSTOP);
 }

@@ -33,8 +33,7 @@ struct recorder {
 		uint64_t cost;	       /* ns of CPU time, as found last, */
 		uint64_t epoch;	       /* in the half second before this one */
 		uint64_t spent, ticks; /* since then */
-		uint64_t last; /* CPU time at the end of the window before; 0 */
-	} ours;		       /* the ticks in windows that we take ourselves */
+	} ours; /* the ticks in windows that we take ourselves */
 	uint64_t last_care, last_progress;
 	uint64_t last_flush, flush_every;
 	struct recording_info info;
@@ -54,7 +53,5 @@ void window_plan(struct recorder *r);
 /* Let a window pass, and take the tick at its end. False when there was none.
  */
 bool window_take(struct recorder *r);
-/* Let no clock go on. */
-void window_rest(struct recorder *r);
 
 #endif

@@ -4,8 +4,8 @@
 #include "sample/recorder_private.h"
 
 #define STEADY_BITS 29 /* 2^29 ns with windows of the same period */
-/* Processes with clocks: each has a program behind every timer of the system.
- */
+/* Processes with clocks: each has programs behind every timer, and maybe every
+ * switch, of the system. */
 #define CLOCKED_MAX 4
 #define COST_FIRST  45000u /* ns: until it is measured */
 #define COST_TICKS  8	   /* that make a measurement */
@@ -27,9 +27,9 @@ static bool is_steady(struct recorder *r)
 	return due && runs;
 }
 
-void window_rest(struct recorder *r)
+/* Let no clock go on. */
+static void rest(struct recorder *r)
 {
-	r->ours.last = 0;
 	for (uint32_t i = 0; i < r->n_targets; i++)
 		clocks_rest(r->targets[i]);
 }
@@ -37,15 +37,12 @@ void window_rest(struct recorder *r)
 /* What our ticks cost, at the end of a window with so many of them. It is used
  * from the next half second on, when the clocks are given another period
  * anyway. */
-static void measure_cost(struct recorder *r, uint32_t ticks)
+static void measure_cost(struct recorder *r, uint64_t began, uint32_t ticks)
 {
-	uint64_t cpu = clock_thread_cpu(), epoch = clock_now() >> STEADY_BITS;
+	uint64_t epoch = clock_now() >> STEADY_BITS;
 
-	if (r->ours.last) {
-		r->ours.spent += cpu - r->ours.last;
-		r->ours.ticks += ticks;
-	}
-	r->ours.last = cpu;
+	r->ours.spent += clock_thread_cpu() - began;
+	r->ours.ticks += ticks;
 	if (r->ours.epoch == epoch || r->ours.ticks < COST_TICKS)
 		return;
 	r->ours.epoch = epoch;
@@ -60,7 +57,7 @@ void window_plan(struct recorder *r)
 		clocks_leave(r->targets[i]);
 	r->window = is_steady(r);
 	if (!r->window)
-		window_rest(r);
+		rest(r);
 }
 
 static bool start_window(struct recorder *r, const struct clock_window *w)
@@ -220,12 +217,12 @@ static uint64_t pass_window(struct recorder *r, const struct clock_window *w,
 bool window_take(struct recorder *r)
 {
 	struct clock_window w = next_window(r);
-	uint64_t end, closed, now;
+	uint64_t end, closed, now, began = clock_thread_cpu();
 	uint32_t taken = 0;
 
 	r->window = false;
 	if (w.ticks < CLOCKS_LEAST || !start_window(r, &w)) {
-		window_rest(r);
+		rest(r);
 		return false;
 	}
 	end = pass_window(r, &w, &taken);
@@ -239,7 +236,7 @@ bool window_take(struct recorder *r)
 	recorder_take(r, now);
 	write_window(r, &w);
 	recorder_write(r, now);
-	measure_cost(r, 1 + taken);
+	measure_cost(r, began, 1 + taken);
 	r->next = (now - end < w.period / 2 ? end : now) + r->options.period;
 	window_plan(r);
 	return true;

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -432,6 +433,73 @@ static void test_clock_takes_who_falls_asleep(void **state)
 	visit_clocks_free(c);
 }
 
+/* How often the child had to let others have its core. */
+static long turns_of_others(void)
+{
+	const char *name = "nonvoluntary_ctxt_switches:";
+	char path[64], line[128];
+	long n = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			n = strtol(line + strlen(name), NULL, 10);
+	fclose(file);
+	return n;
+}
+
+static pid_t start_rival(void)
+{
+	pid_t rival = fork();
+
+	assert_true(rival >= 0);
+	if (rival)
+		return rival;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sched_pin(cores[1]);
+	for (volatile int i = 0;; i++)
+		;
+}
+
+/* One that only lets others have their turn does not sleep. */
+static void test_clock_knows_a_turn_from_sleep(void **state)
+{
+	struct visit_clocks *c = new_clocks(1);
+	enum visit_result result;
+	struct visit asked, got;
+	long before, turns = 0;
+	int clock, timers = 0;
+	pid_t rival;
+	size_t at;
+
+	(void)state;
+	start_child(ITEMS, NULL);
+	rival = start_rival();
+	clock = take_clock(c, child);
+	assert_true(clock >= 0);
+	asked = visit_to(child, cores[1]);
+	asked.stack_top = stack_top;
+	for (int i = 0; i < TRIES && (turns < 5 || timers < 3); i++) {
+		before = turns_of_others();
+		assert_true(visit_clocks_start(c, clock, &asked, FAST));
+		usleep(20000);
+		visit_clocks_stop(c, clock);
+		turns += turns_of_others() - before;
+		at = 0;
+		while (visit_clocks_next(c, clock, &at, &got, &result)) {
+			assert_false(got.asleep);
+			timers++;
+		}
+	}
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+	assert_true(turns >= 5 && timers >= 3);
+	visit_clocks_free(c);
+}
+
 /* One that hardly goes off by itself is struck: it answers at once, if its
  * thread runs on that core and it is wanted. */
 static void test_clock_is_struck(void **state)
@@ -539,6 +607,35 @@ static void test_clock_goes_by_the_tick(void **state)
 	visit_clocks_free(c);
 }
 
+/* Who has let go of the kernel's timers takes nothing, until the next start. */
+static void test_clock_lets_go(void **state)
+{
+	struct visit_clocks *c;
+	struct visit asked;
+	size_t position;
+	int clock;
+
+	(void)state;
+	if (find_cores() < 2)
+		skip();
+	start_child(ITEMS, NULL); /* it is to have no descriptor of ours */
+	sched_unpin(&permitted);
+	c = new_clocks(1);
+	asked = visit_to(child, cores[1]);
+	clock = take_clock(c, child);
+	assert_true(clock >= 0);
+	run_clock(c, clock, FAST, 3);
+	assert_true(visit_clocks_start(c, clock, &asked, FAST));
+	visit_clocks_detach(c);
+	usleep(1000); /* what was under way ends */
+	position = visit_clocks_position(c, clock);
+	usleep(100000);
+	assert_int_equal(visit_clocks_position(c, clock), position);
+	visit_clocks_stop(c, clock);
+	run_clock(c, clock, FAST, 3);
+	visit_clocks_free(c);
+}
+
 /* The thread has an id that another process's had. */
 static void test_clock_of_another_process(void **state)
 {
@@ -591,12 +688,15 @@ int main(void)
 		cmocka_unit_test_teardown(test_clock_takes_visits, end_child),
 		cmocka_unit_test_teardown(test_clock_takes_who_falls_asleep,
 					  end_child),
+		cmocka_unit_test_teardown(test_clock_knows_a_turn_from_sleep,
+					  end_child),
 		cmocka_unit_test_teardown(test_clock_is_struck, end_child),
 		cmocka_unit_test_teardown(test_clock_counts_what_it_loses,
 					  end_child),
 		cmocka_unit_test_teardown(test_clocks_are_given_out, end_child),
 		cmocka_unit_test_teardown(test_clock_goes_by_the_tick,
 					  end_child),
+		cmocka_unit_test_teardown(test_clock_lets_go, end_child),
 		cmocka_unit_test_teardown(test_clock_of_another_process,
 					  end_child),
 		cmocka_unit_test(test_impossible_shapes),
