@@ -122,26 +122,17 @@ static void close_if_open(int fd)
 		close(fd);
 }
 
-/* Without that one does not know where a thread slept; that is all. */
-static void attach_dozes(struct visit_clocks *c)
-{
-	if (c->doze_fd < 0 || c->doze_link_fd >= 0)
-		return;
-	c->doze_link_fd = link_program(c->doze_fd, SWITCHES);
-	if (c->doze_link_fd >= 0)
-		return;
-	close(c->doze_fd); /* do not try again */
-	c->doze_fd = -1;
-}
-
 static bool attach(struct visit_clocks *c)
 {
 	if (c->link_fd >= 0)
 		return true;
 	c->link_fd = link_program(c->program_fd, TIMERS);
-	if (c->link_fd >= 0)
-		attach_dozes(c);
-	return c->link_fd >= 0;
+	if (c->link_fd < 0)
+		return false;
+	/* Without that one does not know where a thread slept; that is all. */
+	if (c->doze_fd >= 0)
+		c->doze_link_fd = link_program(c->doze_fd, SWITCHES);
+	return true;
 }
 
 int visit_clocks_new(struct visit_clocks **out, const struct visit_shape *shape,
@@ -365,13 +356,15 @@ void visit_clocks_rest(struct visit_clocks *c, int clock)
 /* Whether it ends behind where it begins, and before there is nothing. */
 static bool is_record(const struct visit_area *area, size_t at)
 {
-	size_t size = record_at(area, at)->size;
+	size_t left = area->position - at, size;
 
-	return size >= sizeof(struct visit_record) &&
-	       size <= area->position - at;
+	if (left < sizeof(struct visit_record))
+		return false;
+	size = record_at(area, at)->size;
+	return size >= sizeof(struct visit_record) && size <= left;
 }
 
-bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
+bool visit_clocks_next(struct visit_clocks *c, int clock, size_t *at,
 		       struct visit *out, enum visit_result *result)
 {
 	struct visit_area *area = area_of(c, clock);

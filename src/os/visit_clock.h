@@ -74,7 +74,7 @@ void visit_clocks_detach(struct visit_clocks *c);
 /* What was taken, from *at = 0 on, oldest first; out->time tells when. The
  * visit is what visit.h says, until the clock is started again. False when
  * there is no more. */
-bool visit_clocks_next(const struct visit_clocks *c, int clock, size_t *at,
+bool visit_clocks_next(struct visit_clocks *c, int clock, size_t *at,
 		       struct visit *out, enum visit_result *result);
 /* What it took ends there, by now: more than before if it has gone off. */
 size_t visit_clocks_position(const struct visit_clocks *c, int clock);

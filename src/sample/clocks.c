@@ -221,7 +221,7 @@ static bool is_settled(const struct clock_track *track)
  * lets them go. */
 static void count_idle(struct target *t)
 {
-	if (t->clocks && t->clocks->visits && ++t->clocks->idle == IDLE)
+	if (t->clocks && t->clocks->visits && ++t->clocks->idle >= IDLE)
 		visit_clocks_detach(t->clocks->visits);
 }
 
@@ -288,7 +288,7 @@ static void stop_clocks(struct target *t)
 	for (uint32_t i = 0; i < all_tracks(t); i++) {
 		struct clock_track *track = any_track(t, i);
 
-		if (track && track->runs)
+		if (track && track->runs && track->clock >= 0)
 			visit_clocks_stop(track->visits, track->clock);
 	}
 }
@@ -315,7 +315,7 @@ void clocks_cancel(struct target *t)
 
 void clocks_let_go(struct target *t)
 {
-	clocks_cancel(t);
+	clocks_rest(t);
 	if (t->clocks && t->clocks->visits)
 		visit_clocks_detach(t->clocks->visits);
 }
@@ -334,7 +334,8 @@ static void be_patient(struct target *t)
 
 	c->trusted = c->quiet = 0;
 	c->credit = CREDIT;
-	c->ticks = first_ticks(t);
+	if (c->ticks > first_ticks(t))
+		c->ticks = first_ticks(t);
 	c->patience *= t->native ? 2 : RELUCTANCE;
 	if (c->patience > PATIENCE_MAX)
 		c->patience = PATIENCE_MAX;
@@ -380,12 +381,15 @@ bool clocks_start(struct target *t, const struct clock_window *w)
 	bury(t);
 	plan_window(t);
 	t->clocks->going = true;
-	t->clocks->idle = 0;
 	for (uint32_t i = 0; i < clock_tracks(t); i++) {
 		struct clock_track *track = clock_track_at(t, i);
 
-		if (!track->ran || clock_track_start(t, track, clock_period(w)))
+		if (!track->ran)
 			continue;
+		if (clock_track_start(t, track, clock_period(w))) {
+			t->clocks->idle = 0;
+			continue;
+		}
 		/* It is not to be had: do not ask again for long. */
 		clocks_cancel(t);
 		be_patient(t);

@@ -121,8 +121,8 @@ bool clocks_start(struct target *t, const struct clock_window *w);
 void clocks_cancel(struct target *t);
 void clocks_stop(struct target *t);
 void clocks_rest(struct target *t);
-/* None will go for long: let go of the kernel's timers, too. That happens by
- * itself when there has been no window for about a second. */
+/* Between windows: none will go for long, so let go of the kernel's timers,
+ * too. That happens by itself to who has had no clock for a thousand ticks. */
 void clocks_let_go(struct target *t);
 
 /* A tick in a window, quickly. False when it was found that a glance is wanted

@@ -96,7 +96,7 @@ bool clock_track_start(struct target *t, struct clock_track *track,
 		       uint64_t period);
 /* The clock is stopped: name what it took, and put it among the glances. */
 void clock_track_take(struct target *t, struct clock_track *track);
-/* Whether all had room, in its area and in the ring of its switches, and
+/* Whether not all had room, in its area and in the ring of its switches, and
  * whether there would have been some for twice as much. */
 bool clock_track_was_full(const struct clock_track *track);
 bool clock_track_roomy(const struct clock_track *track);

@@ -36,27 +36,48 @@ def state_of(process):
         return stat.read().rpartition(")")[2].split()[0]
 
 
+def stop_and_go_on(recorder):
+    """Ctrl-Z, three times, and Ctrl-C."""
+    for _ in range(3):
+        recorder.send_signal(signal.SIGTSTP)
+        until = time.monotonic() + PATIENCE
+        while state_of(recorder) != "T" and time.monotonic() < until:
+            time.sleep(0.01)
+        assert state_of(recorder) == "T"
+        recorder.send_signal(signal.SIGCONT)
+        time.sleep(0.2)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(PATIENCE) == 0
+
+
 @ONE
 @STACKS
 def test_a_recorder_that_is_stopped(python, start, tmp_path, stacks):
-    """Ctrl-Z: it stops, and goes on."""
+    """It stops, and goes on."""
     output = tmp_path / "stopped.pyro"
-    process = subprocess.Popen([PYROMETER, "attach", "-q", *stacks, "-o", output,
-                                str(start(python, "busy.py").pid)])
+    recorder = subprocess.Popen([PYROMETER, "attach", "-q", *stacks, "-o", output,
+                                 str(start(python, "busy.py").pid)])
     time.sleep(0.5)
-    for _ in range(3):
-        process.send_signal(signal.SIGTSTP)
-        until = time.monotonic() + PATIENCE
-        while state_of(process) != "T" and time.monotonic() < until:
-            time.sleep(0.01)
-        assert state_of(process) == "T"
-        process.send_signal(signal.SIGCONT)
-        time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE) == 0
+    stop_and_go_on(recorder)
     info = Recording(output).info()
     assert info["complete"] and info["samples"] > 500
     assert info["clocked"] or not VISITS
+
+
+@ONE
+@STACKS
+def test_a_recorder_that_is_stopped_without_clocks(python, start, tmp_path, stacks):
+    """They are given up when there are many processes, and not stopped again."""
+    output = tmp_path / "stopped.pyro"
+    program = start(python, "company.py", 1, 5)
+    recorder = subprocess.Popen([PYROMETER, "attach", "-q", "-s", *stacks, "-o", output,
+                                 str(program.pid)])
+    assert program.process.stdout.readline() == "all are here\n"
+    time.sleep(0.5)  # and are found
+    stop_and_go_on(recorder)
+    recording = Recording(output)
+    assert len(recording.processes()) == 6 and recording.info()["complete"]
+    assert recording.info()["clocked"] or not VISITS
 
 
 @SOME
