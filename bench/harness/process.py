@@ -13,7 +13,8 @@ LOOK_EVERY = 0.02  # seconds between looks at a program's memory
 
 
 def cpu_time(pid):
-    """Seconds of CPU time of a process, all its threads, to the nanosecond."""
+    """Seconds of CPU time of a process, all its threads: of those that run, as the
+    kernel's last tick found them."""
     clock = (~pid << 3) | 2  # what clock_getcpuclockid() makes of a PID
     return time.clock_gettime(clock)
 

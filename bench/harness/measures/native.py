@@ -49,7 +49,9 @@ def settled(target):
 def watched(bench, tool, target):
     program = tool.start(bench.workspace, target, HERTZ)
     time.sleep(ATTACH)
-    slices = settled(target) if program.alive() else []
+    slices = settled(target)
+    if not program.alive():
+        slices = []
     program.signal(signal.SIGINT)
     outcome = program.wait()
     if not slices:
@@ -80,10 +82,10 @@ def said(bench, tool):
 def slowdown_row(bench, what, tool, found, bar):
     pairs = [pair for pair in found if pair]
     bases, beside = zip(*pairs) if pairs else ((), ())
-    value = bootstrap(speed.slowdowns(bases, beside)) if pairs else None
-    figures = speed.figures(report.percent, bases, beside) + said(bench, tool) if pairs else ""
+    slowdown = speed.Slowdown(bases, beside)
+    figures = slowdown.figures(report.percent) + (said(bench, tool) if pairs else "")
     ours = tool is bench.native
-    return report.Row("native slowdown, " + what, "" if ours else tool.name, value,
+    return report.Row("native slowdown, " + what, "" if ours else tool.name, slowdown.value,
                       report.percent, report.at_most(bar) if ours else None, figures)
 
 

@@ -3,10 +3,9 @@
 The target counts its work in shared memory. Watchers are attached once and
 stopped; then short windows alternate, in random order, in which none or one of
 them runs, and each round gives one ratio of the same process within two
-seconds, so that what else the machine does falls out. What is judged is work per
-second of wall time (harness/speed.py); work per second of the target's own CPU
-time is steadier on a busy machine, but blind to the time for which a core was
-taken away. One of the watchers is bench/empty_wake.c, which wakes on the
+seconds, so that what else the machine does falls out (harness/speed.py). What is
+judged is work per second of wall time: work per second of the target's own CPU
+time is blind to the time for which a core was taken away. One of the watchers is bench/empty_wake.c, which wakes on the
 target's core as often and does nothing: beside a sampler that rides that core
 it tells the machine's price from ours.
 """
@@ -15,7 +14,6 @@ import time
 
 from .. import report, speed
 from ..bench import FAILURES
-from ..statistics import bootstrap
 
 HERTZ = 1000
 WINDOW = 0.4   # seconds
@@ -102,10 +100,10 @@ def finish(bench, watchers):
 
 
 def row(what, against, speeds, name, base="nobody", bar=None, said=""):
-    figures = speed.figures(report.percent, speeds[base], speeds[name])
-    return report.Row("slowdown, " + what, against,
-                      bootstrap(speed.slowdowns(speeds[base], speeds[name])), report.percent, bar,
-                      figures + (", " + said if said else ""))
+    slowdown = speed.Slowdown(speeds[base], speeds[name])
+    figures = [said] if said else []
+    return report.Row("slowdown, " + what, against, slowdown.value, report.percent, bar,
+                      ", ".join(figures + [slowdown.figures(report.percent)]))
 
 
 def rows_of(bench, what, speeds, ridden, said):
