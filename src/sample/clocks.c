@@ -11,13 +11,13 @@
 #define TICKS_MAX   128
 #define TICKS_FIRST 16
 /* Without native stacks; see clocks.h. */
-#define TICKS_PYTHON 29
+#define TICKS_PYTHON 59
 /* What we may spend on a tick, in ns of our CPU time, and how many periods
  * there are at least from one of ours to the next: for a thread that is read
  * from another core, whose clock must go off in between, and for one that each
  * of our ticks interrupts. Where ours are dear, so are a timer's for the
  * target: then we spend more, by a part of what they cost. */
-#define BUDGET_READ    6500u
+#define BUDGET_READ    6000u
 #define LEAST_READ     2.0
 #define BUDGET_VISITED 17500u
 #define LEAST_VISITED  1.4

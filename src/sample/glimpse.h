@@ -27,7 +27,7 @@
 #include "os/memory.h"
 #include "os/visit.h"
 
-#define GLIMPSES_MAX   32
+#define GLIMPSES_MAX   64
 #define GLIMPSE_PIECES (3 + VISIT_FIELDS)
 
 struct target;
