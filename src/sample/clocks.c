@@ -17,11 +17,11 @@
  * from another core, whose clock must go off in between, and for one that each
  * of our ticks interrupts. Where ours are dear, so are a timer's for the
  * target: then we spend more, by a part of what they cost. */
-#define BUDGET_READ    6000u
+#define BUDGET_READ    7000u
 #define LEAST_READ     2.0
 #define BUDGET_VISITED 17500u
 #define LEAST_VISITED  1.4
-#define BUDGET_PART    12
+#define BUDGET_PART    24
 #define GLANCE_MAX     8.0
 /* Between two glances, which ask about those that sleep. */
 #define GLIMPSES     2
