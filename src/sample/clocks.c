@@ -19,7 +19,7 @@
  * target: then we spend more, by a part of what they cost. */
 #define BUDGET_READ    7000u
 #define LEAST_READ     2.0
-#define BUDGET_VISITED 17500u
+#define BUDGET_VISITED 14500u
 #define LEAST_VISITED  1.4
 #define BUDGET_PART    24
 #define GLANCE_MAX     8.0
